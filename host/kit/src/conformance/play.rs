@@ -15,7 +15,7 @@ use super::mark::Mark;
 use super::stop::Stop;
 use crate::observed::Observations;
 use crate::transcript::wire::{self, REST, RESTART, Wire};
-use acp_chain_channel::{FailurePolicy, Offers, Outcome, Peer};
+use acp_chain_channel::{FailurePolicy, Offers, Peer};
 use acp_chain_conductor::{Member, StoredValues};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
@@ -395,14 +395,6 @@ impl Play {
             ),
             None => Ok(()),
         }
-    }
-}
-
-/// The reason, if the component could not decide about the message.
-pub fn undecided(outcome: &Outcome) -> Option<&str> {
-    match outcome {
-        Outcome::Refused(reason) => Some(reason),
-        _ => None,
     }
 }
 

@@ -41,19 +41,20 @@ impl Ids {
         expected: &Value,
         received: &Value,
     ) -> Result<(), Unequal> {
+        let is_scalar = |value: &Value| value.is_string() || value.is_number();
+        let are_scalars = is_scalar(expected) && is_scalar(received);
         let is_same = match (expected, received) {
             (Value::Object(expected), Value::Object(received)) => {
                 let names = expected.keys();
                 let more = received.keys().filter(|name| !expected.contains_key(*name));
                 for name in names.chain(more) {
-                    let [expected, received] = [expected, received].map(|value| value.get(name));
                     let length = at.len();
                     at.push('/');
                     at.push_str(name);
                     // A missing member equals null.
                     let null = Value::Null;
                     let [expected, received] =
-                        [expected, received].map(|value| value.unwrap_or(&null));
+                        [expected, received].map(|object| object.get(name).unwrap_or(&null));
                     self.compare(at, name, expected, received)?;
                     at.truncate(length);
                 }
@@ -68,31 +69,20 @@ impl Ids {
                 }
                 true
             }
-            (Value::String(_) | Value::Number(_), Value::String(_) | Value::Number(_))
-                if is_id(member) =>
-            {
-                self.correspond(expected, received)
-            }
-            (Value::String(_) | Value::Number(_), Value::String(_) | Value::Number(_))
-                if is_time(member) =>
-            {
-                true
-            }
+            _ if are_scalars && is_id(member) => self.correspond(expected, received),
+            _ if are_scalars && is_time(member) => true,
             (Value::String(expected), Value::String(received)) => is_text(expected, received),
             (Value::String(expected), Value::Number(received)) => {
                 expected.starts_with(MARKER.0) && is_text(expected, &received.to_string())
             }
             (expected, received) => expected == received,
         };
-        if is_same {
-            Ok(())
-        } else {
-            Err(Unequal {
-                at: at.clone(),
-                expected: expected.clone(),
-                received: received.clone(),
-            })
-        }
+        let unequal = || Unequal {
+            at: at.clone(),
+            expected: expected.clone(),
+            received: received.clone(),
+        };
+        is_same.then_some(()).ok_or_else(unequal)
     }
 
     /// Whether two ids correspond. New ids correspond from now on.

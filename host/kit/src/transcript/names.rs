@@ -45,15 +45,11 @@ impl Names {
                 self.capture(saved.as_ref());
                 Ok(())
             }
-            Act::Logs(_, text) => {
-                self.capture(Some(text));
+            Act::Logs(_, expected) | Act::Stores(_, expected) => {
+                self.capture(Some(expected));
                 Ok(())
             }
             Act::HasStored(_, values) => self.check_sendable(values),
-            Act::Stores(_, values) => {
-                self.capture(Some(values));
-                Ok(())
-            }
             Act::After(_) | Act::Fails(_) => Ok(()),
         }
     }

@@ -192,11 +192,8 @@ impl Block {
             }
         }
         if lines.is_empty() {
-            lines.extend(
-                written
-                    .lines()
-                    .map(|line| format!("  {}", quote(line, SHOWN))),
-            );
+            let whole = written.lines();
+            lines.extend(whole.map(|line| format!("  {}", quote(line, SHOWN))));
         }
         let cut = lines.len().saturating_sub(LINES);
         lines.truncate(LINES);

@@ -281,14 +281,9 @@ pub(crate) fn has_parts(text: &str, parts: &[&str]) -> bool {
 /// Matches an array. The elements between two `"[..]"` are searched for from the left, and the first match is taken, so
 /// the number of steps is at most the product of both lengths.
 fn list_matches(patterns: &[Json], items: &[Json], known: &mut Captures) -> bool {
-    let mut parts = patterns.split(is_anything);
-    let first = parts.next().unwrap_or_default();
-    let Some((last, middle)) = parts
-        .collect::<Vec<_>>()
-        .split_last()
-        .map(|(last, middle)| (*last, middle.to_vec()))
-    else {
-        return first.len() == items.len() && all_match(first, items, known);
+    let parts: Vec<_> = patterns.split(is_anything).collect();
+    let [first, middle @ .., last] = &parts[..] else {
+        return patterns.len() == items.len() && all_match(patterns, items, known);
     };
     if first.len() + last.len() > items.len() || !all_match(first, items, known) {
         return false;

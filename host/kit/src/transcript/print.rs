@@ -47,14 +47,14 @@ fn in_folder(of: &ValuesOf) -> String {
 /// Writes a step without a final line feed.
 impl Display for Act {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
+        let (head, json) = match self {
             Self::Says(end, said) => {
                 let head = format!("{}: ", end.as_str());
-                write!(f, "{head}{}", said.lay_out(head.len()))
+                return write!(f, "{head}{}", said.lay_out(head.len()));
             }
             Self::Gets(end, said) => {
                 let head = format!("{} gets: ", end.as_str());
-                write!(f, "{head}{}", said.lay_out(head.len()))
+                return write!(f, "{head}{}", said.lay_out(head.len()));
             }
             Self::Calls(Call {
                 name,
@@ -69,28 +69,20 @@ impl Display for Act {
                     }
                     None => (format!("agent calls: {name} {server} {method} "), params),
                 };
-                write!(f, "{head}{}", params.lay_out(head.len()))
+                return write!(f, "{head}{}", params.lay_out(head.len()));
             }
-            Self::Session(name, params) => {
-                let head = format!("session {name} ");
-                write!(f, "{head}{}", params.lay_out(head.len()))
-            }
-            Self::After(time) => write!(f, "after {}", humantime::format_duration(*time)),
-            Self::Fails(proxy) => write!(f, "{proxy} fails"),
-            Self::Restarts(proxy, None) => write!(f, "{proxy} restarts"),
-            Self::Restarts(proxy, Some(saved)) => {
-                let head = format!("{proxy} restarts with ");
-                write!(f, "{head}{}", saved.lay_out(head.len()))
-            }
-            Self::Logs(proxy, text) => write!(f, "{proxy} logs: {text}"),
+            Self::Session(name, params) => (format!("session {name} "), params),
+            Self::After(time) => return write!(f, "after {}", humantime::format_duration(*time)),
+            Self::Fails(proxy) => return write!(f, "{proxy} fails"),
+            Self::Restarts(proxy, None) => return write!(f, "{proxy} restarts"),
+            Self::Restarts(proxy, Some(saved)) => (format!("{proxy} restarts with "), saved),
+            Self::Logs(proxy, text) => return write!(f, "{proxy} logs: {text}"),
             Self::HasStored(of, values) => {
-                let head = format!("{} has stored{} ", of.proxy, in_folder(of));
-                write!(f, "{head}{}", values.lay_out(head.len()))
+                let folder = in_folder(of);
+                (format!("{} has stored{folder} ", of.proxy), values)
             }
-            Self::Stores(of, values) => {
-                let head = format!("{} stores{}: ", of.proxy, in_folder(of));
-                write!(f, "{head}{}", values.lay_out(head.len()))
-            }
-        }
+            Self::Stores(of, values) => (format!("{} stores{}: ", of.proxy, in_folder(of)), values),
+        };
+        write!(f, "{head}{}", json.lay_out(head.len()))
     }
 }

@@ -34,7 +34,10 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
         (state.calls.len(), state.saved.clone())
     };
     let count = under_test.cases.min(calls);
-    for forgets in [false, true] {
+    for (forgets, state) in [
+        (false, "with its saved state"),
+        (true, "without its saved state"),
+    ] {
         // Without saved state there is nothing to forget.
         if forgets && saved.is_empty() {
             continue;
@@ -47,11 +50,6 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
                 (state.fails_at, state.forgets) = (Some(at), forgets);
             }
             if let Err(mut finding) = turns(under_test, seen) {
-                let state = if forgets {
-                    "without its saved state"
-                } else {
-                    "with its saved state"
-                };
                 finding.what = format!(
                     "{}, after it failed in call {at} and was restarted {state}",
                     finding.what

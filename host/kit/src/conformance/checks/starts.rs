@@ -28,13 +28,10 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
             }];
         }
     };
-    let mut findings = Vec::new();
-    for line in asks::compare(&registration, &guest.grant, None) {
-        findings.extend(
-            line.strip_prefix("! ")
-                .map(|line| Finding::warning(format!("it {line}"))),
-        );
-    }
+    let remarks = asks::compare(&registration, &guest.grant, None);
+    let warnings = remarks.iter().filter_map(|line| line.strip_prefix("! "));
+    let warnings = warnings.map(|line| Finding::warning(format!("it {line}")));
+    let mut findings: Vec<_> = warnings.collect();
     if !registration.offers.is_empty() && !guest.grant.has("tools") {
         let offers = registration.offers;
         let what =

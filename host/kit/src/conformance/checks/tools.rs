@@ -66,15 +66,14 @@ struct Caller<'a> {
 impl Caller<'_> {
     async fn tools(&mut self) -> Result<(), Stop> {
         let tools = self.list(Offer::Tools, "tools").await?;
-        self.call(
-            "tools/call",
-            &json!({ "name": "no-such-tool", "arguments": {} }),
-        )
-        .await?;
+        let unknown = json!({ "name": "no-such-tool", "arguments": {} });
+        self.call("tools/call", &unknown).await?;
         for tool in &tools {
             let (name, schema) = (&tool["name"], &tool["inputSchema"]);
             let right = sample(schema, DEEPEST);
-            let mut all = vec![
+            let mut more = right.clone();
+            more["no-such-argument"] = json!(true);
+            for arguments in [
                 right.clone(),
                 json!({}),
                 json!([]),
@@ -83,16 +82,10 @@ impl Caller<'_> {
                 with(&right, &Value::Null),
                 with(&right, &json!([[1e9, { "a": [] }]])),
                 with(&right, &json!("x".repeat(HUGE))),
-            ];
-            let mut more = right.clone();
-            more["no-such-argument"] = json!(true);
-            all.push(more);
-            for arguments in all {
-                self.call(
-                    "tools/call",
-                    &json!({ "name": name, "arguments": arguments }),
-                )
-                .await?;
+                more,
+            ] {
+                let params = json!({ "name": name, "arguments": arguments });
+                self.call("tools/call", &params).await?;
             }
             self.call_and_cancel("tools/call", &json!({ "name": name, "arguments": right }))
                 .await?;
@@ -135,16 +128,9 @@ impl Caller<'_> {
     }
 
     async fn completion(&mut self) -> Result<(), Stop> {
-        for (reference, value) in [
-            (
-                json!({ "type": "ref/prompt", "name": "no-such-prompt" }),
-                String::new(),
-            ),
-            (
-                json!({ "type": "ref/resource", "uri": "nowhere://{a}" }),
-                "x".repeat(HUGE),
-            ),
-        ] {
+        let prompt = json!({ "type": "ref/prompt", "name": "no-such-prompt" });
+        let resource = json!({ "type": "ref/resource", "uri": "nowhere://{a}" });
+        for (reference, value) in [(prompt, String::new()), (resource, "x".repeat(HUGE))] {
             let argument = json!({ "name": "a", "value": value });
             let params = json!({ "ref": reference, "argument": argument });
             self.call("completion/complete", &params).await?;

@@ -199,13 +199,8 @@ async fn cross(
     under_test: &UnderTest,
     message: &Sent,
 ) -> Result<Option<Finding>, Stop> {
-    let Sent {
-        sender: near,
-        method,
-        params,
-        outcome,
-    } = message;
-    let (near, far) = (*near, near.opposite());
+    let (near, far) = (message.sender, message.sender.opposite());
+    let (method, params, outcome) = (&message.method, &message.params, &message.outcome);
     let from = play.seen.lock().calls.len();
     let ask = match outcome {
         Some(_) => Some(play.ask(near, method, params).await?),

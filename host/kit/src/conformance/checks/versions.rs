@@ -2,11 +2,11 @@
 
 use crate::conformance::excerpt::{difference, line};
 use crate::conformance::finding::{Finding, first};
-use crate::conformance::play::{Play, undecided};
+use crate::conformance::play::Play;
 use crate::conformance::stop::Stop;
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
-use acp_chain_channel::Peer;
+use acp_chain_channel::{Outcome, Peer};
 
 /// The existing versions, and a possible future one.
 const VERSIONS: [u64; 3] = [1, 2, 99];
@@ -63,7 +63,7 @@ async fn unknown(play: &mut Play, from: Peer, method: &str, body: &str) -> Resul
     let fate = play.seen.lock().fate(seen, from, body).cloned();
     let came = play.take(far, method);
     let shown = line(' ', from.as_str(), method, body);
-    if let Some(reason) = fate.as_ref().and_then(undecided) {
+    if let Some(Outcome::Refused(reason)) = &fate {
         let what = format!("it cannot decide about the unknown method `{method}`: {reason}");
         return Err(Finding::failure(what).with_case([shown]).into());
     }
