@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The kind of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// An archive.
@@ -13,6 +13,7 @@ pub enum Kind {
     /// A Python package.
     Uvx,
     /// The user's own command.
+    #[default]
     Command,
 }
 

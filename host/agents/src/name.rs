@@ -1,5 +1,7 @@
 //! Names of agents.
 
+use std::borrow::Borrow;
+
 use acp_chain_system::names::is_special;
 
 /// Whether an agent can have this name, which is also that of a folder: 1 to 64 letters, digits, `-`, `_` or `.`,
@@ -10,6 +12,15 @@ pub fn is_name(name: &str) -> bool {
         && name.chars().all(plain)
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && !(cfg!(windows) && is_special(name.as_bytes()))
+}
+
+/// These names as a list, or `none` if there are none.
+pub(crate) fn list<S: Borrow<str>>(names: &[S], none: &str) -> String {
+    if names.is_empty() {
+        none.to_owned()
+    } else {
+        names.join(", ")
+    }
 }
 
 /// The most similar of these names, if any is similar.

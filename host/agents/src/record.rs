@@ -14,7 +14,7 @@ use crate::program;
 use crate::tool;
 
 /// An installed agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub name: String,
     pub kind: Kind,
@@ -109,14 +109,9 @@ pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
     Ok(Record {
         name: name.to_owned(),
         kind: Kind::Command,
-        version: None,
-        registry: None,
-        source: None,
-        digest: None,
-        folder: None,
         command,
         args: args.iter().map(written).collect::<Result<_, _>>()?,
-        env: BTreeMap::new(),
+        ..Record::default()
     })
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::kind::Kind;
 use crate::location::Location;
-use crate::name::{is_name, nearest};
+use crate::name::{is_name, list, nearest};
 use crate::web::Web;
 
 /// The public registry.
@@ -243,11 +243,7 @@ impl Registry {
             let others =
                 others.map(|kind| format!("`{kind}`, which this version does not support"));
             let ways: Vec<_> = archives.chain(packages).chain(others).collect();
-            let ways = if ways.is_empty() {
-                "nothing".to_owned()
-            } else {
-                ways.join(", ")
-            };
+            let ways = list(&ways, "nothing");
             let wanted = kind.map_or_else(
                 || format!("a program for {platform}"),
                 |kind| format!("`{}` for {platform}", kind.as_str()),

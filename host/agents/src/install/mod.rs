@@ -71,14 +71,10 @@ impl Install<'_> {
             Offer::Npx(package) => npm::get(self, package, room.path())?,
             Offer::Uvx(package) => python::get(self, package, room.path())?,
         };
-        let Some(UnpackedAgent {
-            release,
-            command,
-            notes,
-        }) = found
-        else {
+        let Some(unpacked) = found else {
             return Ok(None);
         };
+        let release = unpacked.release;
         let (args, env) = self.offer.launch();
         let record = Record {
             name: self.entry.id.clone(),
@@ -88,7 +84,7 @@ impl Install<'_> {
             source: Some(release.source),
             digest: Some(release.digest),
             folder: Some(room.path().to_owned()),
-            command,
+            command: unpacked.command,
             args: args.to_vec(),
             env: env.clone(),
         };
@@ -96,7 +92,7 @@ impl Install<'_> {
         Ok(Some(Staged {
             record,
             size,
-            notes,
+            notes: unpacked.notes,
             room,
         }))
     }
@@ -109,19 +105,15 @@ impl Install<'_> {
         release: &Release,
         command: impl FnOnce(&Path) -> Result<Vec<String>, Error>,
     ) -> Result<bool, Error> {
-        let Some(before) = self
-            .before
-            .filter(|record| record.kind == self.offer.kind())
-        else {
+        let version = Some(&release.version);
+        let is_of_it = |record: &&Record| {
+            record.kind == self.offer.kind() && record.version.as_ref() == version
+        };
+        let Some(before) = self.before.filter(is_of_it) else {
             return Ok(false);
         };
-        if before.version.as_ref() != Some(&release.version) {
-            return Ok(false);
-        }
-        if let Some(digest) = before
-            .digest
-            .as_ref()
-            .filter(|digest| **digest != release.digest)
+        if let Some(digest) = &before.digest
+            && *digest != release.digest
         {
             return Err(Error::Moved {
                 name: before.name.clone(),

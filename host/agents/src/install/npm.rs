@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::{Install, Release, UnpackedAgent, launch, spec};
 use crate::archive::inside;
 use crate::error::Error;
+use crate::name::list;
 use crate::registry::Package;
 use crate::tool::{self, NODE};
 
@@ -212,11 +213,7 @@ fn command(
     };
     let file = file.ok_or_else(|| {
         let names: Vec<_> = programs.keys().map(String::as_str).collect();
-        let there = if names.is_empty() {
-            "none".to_owned()
-        } else {
-            names.join(", ")
-        };
+        let there = list(&names, "none");
         wrong(format!(
             "it has no program `{}`: it has {there}",
             cmd.unwrap_or(short)

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::{Install, Release, UnpackedAgent, spec, written};
 use crate::error::Error;
+use crate::name::list;
 use crate::registry::Package;
 use crate::tool;
 
@@ -258,11 +259,7 @@ fn programs(environment: &Path) -> String {
     let names = names.filter(|name| !own.iter().any(|own| name.starts_with(own)));
     let mut names: Vec<_> = names.collect();
     names.sort();
-    if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(", ")
-    }
+    list(&names, "none")
 }
 
 #[cfg(test)]
