@@ -200,12 +200,6 @@ pub fn of_agent(result: Option<&RawValue>, name: &str) -> Option<String> {
     places.find_map(|info| at(result, &format!("{info}/{name}")))
 }
 
-/// The trace context in a request's `_meta`, which is at this place (RFD meta-propagation): `traceparent`, and
-/// `tracestate`.
-pub fn trace_context(params: &RawValue, meta: &str) -> [String; 2] {
-    ["traceparent", "tracestate"].map(|name| at(Some(params), &format!("{meta}/{name}")))
-}
-
 /// The tool call of an update.
 pub fn tool_call(line: &Line) -> Option<ToolCall<'_>> {
     update(line, "tool_call")

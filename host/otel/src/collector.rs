@@ -3,12 +3,12 @@
 //! Invariants: an outage is logged once, and its end once, however many attempts there are. Losses are counted. In an
 //! outage nothing is encoded between two attempts, so that it does not cost more than a reachable collector.
 
-use std::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use acp_chain_rpc::untrusted::innermost;
 use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_sdk::Resource;
@@ -70,19 +70,10 @@ impl HttpClient for Collector {
         match &answer {
             Ok(answer) if answer.status().is_success() => self.find(&to),
             Ok(answer) => self.lose(&to, &answer.status()),
-            Err(error) => self.lose(&to, &cause(&**error)),
+            Err(error) => self.lose(&to, &innermost(&**error)),
         }
         answer
     }
-}
-
-/// The cause of an error.
-fn cause<'a>(error: &'a (dyn Error + 'static)) -> &'a dyn fmt::Display {
-    let mut last: &'a (dyn Error + 'static) = error;
-    while let Some(source) = last.source() {
-        last = source;
-    }
-    last
 }
 
 /// The number of received spans, and of exported ones.

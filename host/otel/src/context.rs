@@ -5,7 +5,7 @@ use std::str::FromStr;
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 use serde_json::value::RawValue;
 
-use crate::bodies::trace_context;
+use crate::bodies::at;
 
 /// The lengths of the parts of `traceparent`, in its only version.
 const PARTS: [usize; 4] = [2, 32, 16, 2];
@@ -13,10 +13,10 @@ const PARTS: [usize; 4] = [2, 32, 16, 2];
 /// The maximum length of a `tracestate`, in bytes. A longer one is dropped.
 const LONGEST: usize = 512;
 
-/// The trace context in a request's `_meta`, which is at this place, if valid.
+/// The trace context in a request's `_meta`, which is at this place, if valid (RFD meta-propagation).
 pub fn remote(params: &RawValue, meta: &str) -> Option<SpanContext> {
-    let [parent, state] = trace_context(params, meta);
-    parse(&parent, &state)
+    let text = |name: &str| at::<String>(Some(params), &format!("{meta}/{name}"));
+    parse(&text("traceparent"), &text("tracestate"))
 }
 
 /// A trace context, if valid (W3C Trace Context).

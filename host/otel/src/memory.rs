@@ -21,6 +21,23 @@ enum Memory {
     Process(u32),
 }
 
+/// The value of a proxy, at first this one; `None` if too many proxies are known.
+pub fn entry<'a, V>(
+    all: &'a mut HashMap<String, HashMap<String, V>>,
+    connection: &str,
+    proxy: &str,
+    first: V,
+) -> Option<&'a mut V> {
+    if !all.contains_key(connection) && all.len() < MOST {
+        all.insert(connection.to_owned(), HashMap::new());
+    }
+    let proxies = all.get_mut(connection)?;
+    if !proxies.contains_key(proxy) && proxies.len() < MOST {
+        proxies.insert(proxy.to_owned(), first);
+    }
+    proxies.get_mut(proxy)
+}
+
 impl Memories {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, Memory>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -44,14 +61,8 @@ impl Memories {
                 return;
             }
         };
-        let mut all = self.lock();
-        if !all.contains_key(&line.connection) && all.len() < MOST {
-            all.insert(line.connection.clone(), HashMap::new());
-        }
-        if let Some(proxies) = all.get_mut(&line.connection)
-            && (proxies.contains_key(proxy) || proxies.len() < MOST)
-        {
-            proxies.insert(proxy.clone(), memory);
+        if let Some(known) = entry(&mut self.lock(), &line.connection, proxy, Memory::Bytes(0)) {
+            *known = memory;
         }
     }
 

@@ -8,7 +8,7 @@ use opentelemetry::metrics::{Counter, Histogram, Meter};
 
 use crate::bodies::{self, Usage, is_proxy};
 use crate::mapping::{self, identifier};
-use crate::memory::{Memories, MemoryProbe};
+use crate::memory::{Memories, MemoryProbe, entry};
 use crate::requests::Agent;
 
 /// The boundaries of durations, in seconds: proxies take from microseconds to minutes.
@@ -33,9 +33,6 @@ const TOKENS: [f64; 14] = [
     16_777_216.0,
     67_108_864.0,
 ];
-
-/// The maximum number of connections, and of proxies of each.
-const MOST: usize = 1000;
 
 #[derive(Debug)]
 pub struct Metrics {
@@ -135,24 +132,12 @@ impl Metrics {
             self.denials.add(count, &[proxy.clone(), denial]);
         }
         if let (Some(State::Running), Some(restarts @ 1..)) = (line.state, line.restarts)
-            && let Some(before) = self.counted(&line.connection, name)
+            && let Some(before) = entry(&mut self.counted, &line.connection, name, 0)
         {
             let new = restarts.saturating_sub(*before);
             *before = restarts;
             self.restarts.add(new, &[proxy]);
         }
-    }
-
-    /// The counted restarts of a proxy, unless too many proxies are remembered.
-    fn counted(&mut self, connection: &str, proxy: &str) -> Option<&mut u64> {
-        if !self.counted.contains_key(connection) && self.counted.len() < MOST {
-            self.counted.insert(connection.to_owned(), HashMap::new());
-        }
-        let proxies = self.counted.get_mut(connection)?;
-        if !proxies.contains_key(proxy) && proxies.len() < MOST {
-            proxies.insert(proxy.to_owned(), 0);
-        }
-        proxies.get_mut(proxy)
     }
 
     fn decided(&self, line: &Line, proxy: KeyValue, decision: Decision) {

@@ -56,14 +56,17 @@ pub struct Settings {
 impl Signal {
     /// Whether the signal is exported as JSON instead of protobuf.
     pub fn is_json(&self) -> bool {
-        let names = [self.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"];
-        let said = |name: &&str| {
-            std::env::var(name)
-                .ok()
-                .filter(|said| !said.trim().is_empty())
-        };
-        let said = names.iter().find_map(said);
-        said.is_some_and(|protocol| protocol.trim() == "http/json")
+        let set = self.protocol(|name| std::env::var(name).ok());
+        set.is_some_and(|(_, protocol)| protocol.trim() == "http/json")
+    }
+
+    /// The variable that sets the protocol, and its value.
+    fn protocol(&self, variable: impl Fn(&str) -> Option<String>) -> Option<(&str, String)> {
+        let mut names = [self.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"].into_iter();
+        names.find_map(|name| {
+            let value = variable(name).filter(|value| !value.trim().is_empty())?;
+            Some((name, value))
+        })
     }
 }
 
@@ -135,10 +138,7 @@ impl Settings {
                 general.or_else(|| variable(signal.endpoint)).is_some()
             }
         };
-        let names = [signal.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"];
-        let protocol = names
-            .into_iter()
-            .find_map(|name| variable(name).map(|value| (name, value)));
+        let protocol = signal.protocol(variable);
         let protocol = protocol.filter(|(_, value)| !PROTOCOLS.contains(&value.trim()));
         match protocol {
             Some((name, value)) if is_enabled => {
