@@ -191,20 +191,15 @@ fn imported(import: &str) -> String {
 
 fn variable(name: &str) -> String {
     let name = name.trim_end_matches(".js");
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    name.chars()
-        .map(plain)
-        .fold("module_".to_owned(), |mut name, c| {
-            name.push(c);
-            name
-        })
+    format!(
+        "module_{}",
+        name.replace(|c: char| !c.is_ascii_alphanumeric(), "_")
+    )
 }
 
 fn hash(text: &str) -> String {
-    format!(
-        "sha256-{}",
-        STANDARD.encode(Sha256::digest(text.as_bytes()))
-    )
+    let digest = STANDARD.encode(Sha256::digest(text.as_bytes()));
+    format!("sha256-{digest}")
 }
 
 #[cfg(test)]

@@ -132,10 +132,8 @@ fn has_in_any_case(text: &[u8], needle: &[u8]) -> bool {
     let Some(at) = best else {
         return true;
     };
-    let (low, high) = (
-        needle[at].to_ascii_lowercase(),
-        needle[at].to_ascii_uppercase(),
-    );
+    let byte = needle[at];
+    let (low, high) = (byte.to_ascii_lowercase(), byte.to_ascii_uppercase());
     memchr2_iter(low, high, text).any(|found| {
         let begin = found.checked_sub(at);
         let candidate = begin.and_then(|begin| text.get(begin..begin + needle.len()));

@@ -97,10 +97,8 @@ impl Reading {
             };
             let from_sender = || hops.get(&item.from)?.sent.clone();
             item.text = shown.or_else(from_sender).unwrap_or_default();
-            let (row, is_stream) = (
-                item.row,
-                matches!(item.part, Part::Message | Part::Thought | Part::User),
-            );
+            let row = item.row;
+            let is_stream = matches!(item.part, Part::Message | Part::Thought | Part::User);
             let of_proxies = hops.into_iter();
             for (proxy, hop) in of_proxies.filter(|(part, _)| is_stream && !is_end(part)) {
                 match (hop.got, hop.sent) {

@@ -11,22 +11,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
      trusted-types lit-html";
 
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const EMBEDDER_POLICY: HeaderName = HeaderName::from_static("cross-origin-embedder-policy");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::REFERRER_POLICY, "no-referrer"),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        "same-origin",
-    ),
-    (
-        HeaderName::from_static("cross-origin-embedder-policy"),
-        "require-corp",
-    ),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        "same-origin",
-    ),
+    (OPENER_POLICY, "same-origin"),
+    (EMBEDDER_POLICY, "require-corp"),
+    (RESOURCE_POLICY, "same-origin"),
 ];
 
 /// A streamed answer.
