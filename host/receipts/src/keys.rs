@@ -69,18 +69,15 @@ impl Keys {
 
     /// Makes the keys of a new log in a folder that has none.
     pub fn create(folder: &Path) -> Result<Self, LogError> {
-        let random = |bytes: &mut [u8]| {
-            let filled = SystemRandom::new().fill(bytes);
-            filled.map_err(|_| LogError::Random)
-        };
-        let (mut name, mut signing, mut digests) = ([0; 16], [0; 32], [0; 32]);
-        random(&mut name)?;
-        random(&mut signing)?;
-        random(&mut digests)?;
+        let mut random = [0; 16 + 32 + 32];
+        let filled = SystemRandom::new().fill(&mut random);
+        filled.map_err(|_| LogError::Random)?;
+        let (name, seeds) = random.split_at(16);
+        let (signing, digests) = seeds.split_at(32);
         let file = File {
-            name: format!("{ORIGIN}{}", HEXLOWER.encode(&name)),
-            signing: BASE64.encode(&signing),
-            digests: BASE64.encode(&digests),
+            name: format!("{ORIGIN}{}", HEXLOWER.encode(name)),
+            signing: BASE64.encode(signing),
+            digests: BASE64.encode(digests),
         };
         let path = folder.join(KEYS);
         let written = serde_json::to_vec(&file).map_err(io::Error::from);

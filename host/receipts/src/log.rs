@@ -131,11 +131,8 @@ impl Log {
         }
         self.locked(|log| {
             log.catch_up()?;
-            if log
-                .last
-                .as_ref()
-                .is_none_or(|last| last.length >= log.segment)
-            {
+            let last = log.last.as_ref();
+            if last.is_none_or(|last| last.length >= log.segment) {
                 log.begin_segment()?;
                 log.remove_old()?;
             }
@@ -207,10 +204,8 @@ impl Log {
         new.seek(SeekFrom::Start(last.length)).map_err(at(&path))?;
         let most = length - last.length;
         new.take(most).read_to_end(&mut text).map_err(at(&path))?;
-        let whole = text
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |end| end + 1);
+        let end = text.iter().rposition(|byte| *byte == b'\n');
+        let whole = end.map_or(0, |end| end + 1);
         for line in segment::lines(&text[..whole]) {
             last.tree.push(merkle::leaf(line));
         }
