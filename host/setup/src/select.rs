@@ -62,7 +62,7 @@ pub(crate) fn select(
                 ..
             }) if is_installed => {
                 selected.left.push((name.clone(), *why));
-                let entry = beside(name);
+                let entry = format!("{name} (acp-chain)");
                 let agent = named(&entry);
                 (entry, agent)
             }
@@ -103,11 +103,6 @@ pub(crate) fn select(
         }
     }
     Ok(selected)
-}
-
-/// The name of an entry beside one of this name.
-fn beside(name: &str) -> String {
-    format!("{name} (acp-chain)")
 }
 
 fn unknown(path: &Path, name: &str, there: &[Agent], installed: &[String]) -> Error {

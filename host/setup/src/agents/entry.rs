@@ -34,11 +34,7 @@ pub fn put(
     };
     let key = dialect.keys.first().copied().unwrap_or_default();
     let Some(Value::Object(top)) = &parsed.value else {
-        let layout = Layout {
-            gap: line.to_owned(),
-            step: STEP,
-        };
-        let inner = layout.inner();
+        let inner = Layout::after(line, STEP).inner();
         let agents = inner.agents(dialect, name, words);
         let agents = object(&[(key, agents)], &inner.gap, line);
         let is_whole = text.is_empty() || text.ends_with('\n');
@@ -56,14 +52,8 @@ pub fn put(
                 (name, layout.agent(dialect, words))
             })),
             Value::NullKeyword(null) => {
-                let layout = Layout {
-                    gap: around.to_owned(),
-                    step,
-                };
-                edits.push((
-                    null.start()..null.end(),
-                    layout.agents(dialect, name, words),
-                ));
+                let agents = Layout::after(around, step).agents(dialect, name, words);
+                edits.push((null.start()..null.end(), agents));
             }
             _ => {}
         }
@@ -115,7 +105,12 @@ struct Layout<'s> {
     step: &'s str,
 }
 
-impl Layout<'_> {
+impl<'s> Layout<'s> {
+    fn after(gap: &str, step: &'s str) -> Self {
+        let gap = gap.to_owned();
+        Self { gap, step }
+    }
+
     /// The layout of its contents.
     fn inner(&self) -> Self {
         let gap = if self.gap.contains('\n') {
@@ -214,17 +209,11 @@ impl Place<'_> {
             } else {
                 self.line
             };
-            let outer = Layout {
-                gap: around.to_owned(),
-                step,
-            };
+            let outer = Layout::after(around, step);
             let end = close - (inside.len() - inside.trim_end().len());
             return vec![(end..close, written(&outer.inner()) + around)];
         };
-        let layout = Layout {
-            gap: self.gap(object).unwrap_or_else(|| " ".to_owned()),
-            step,
-        };
+        let layout = Layout::after(self.gap(object).as_deref().unwrap_or(" "), step);
         let comma = self.comma(last.end()..close);
         let mut at = comma.as_ref().map_or(last.end(), |comma| comma.end);
         if layout.gap.contains('\n') {
