@@ -49,7 +49,6 @@ pub struct Report {
 
 /// How much there was of a format.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Read {
     /// The format.
     pub format: Format,
@@ -60,7 +59,6 @@ pub struct Read {
 
 /// Decisions of one kind.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Decided {
     /// What would have happened.
     pub decision: Decision,
@@ -76,7 +74,6 @@ pub struct Decided {
 
 /// Secrets of one kind.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Secrets {
     /// The kind, as the chain names it.
     pub kind: String,
@@ -90,7 +87,6 @@ pub struct Secrets {
 
 /// An example.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Example {
     /// The command, the call, or `a prompt`.
     pub what: String,
@@ -102,7 +98,6 @@ pub struct Example {
 
 /// Tokens of a model.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Used {
     /// The format.
     pub format: Format,
@@ -115,7 +110,6 @@ pub struct Used {
 
 /// An amount of money.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Cost {
     /// The currency.
     pub currency: String,
@@ -125,7 +119,6 @@ pub struct Cost {
 
 /// What was not played of a file.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Missed {
     /// The file.
     pub file: String,
