@@ -335,21 +335,14 @@ impl Answers {
 
     fn no_room(&self, why: Refusal) -> Answer {
         self.registry.figures.refused(why);
-        let (status, words) = match why {
-            Refusal::Connections => (
-                StatusCode::TOO_MANY_REQUESTS,
-                "your limit of connections is reached",
-            ),
-            Refusal::Draining => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "this server is about to stop",
-            ),
-            _ => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the server's limit of connections is reached",
-            ),
-        };
-        busy(status, words)
+        let unavailable = StatusCode::SERVICE_UNAVAILABLE;
+        let own = "your limit of connections is reached";
+        let full = "the server's limit of connections is reached";
+        match why {
+            Refusal::Connections => busy(StatusCode::TOO_MANY_REQUESTS, own),
+            Refusal::Draining => busy(unavailable, "this server is about to stop"),
+            _ => busy(unavailable, full),
+        }
     }
 
     /// The answer to a client that the gate rejects.
@@ -461,10 +454,7 @@ impl Answers {
 
     /// The answer to a message that may not pass, by what the replicas share.
     fn denied(&self, why: Denial) -> Answer {
-        if let Some(refusal) = why.refusal() {
-            self.registry.figures.refused(refusal);
-        }
-        why.answer()
+        why.counted(&self.registry.figures).answer()
     }
 
     async fn upgrade(

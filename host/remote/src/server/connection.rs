@@ -304,10 +304,7 @@ impl Connection {
 
     /// What the client gets in place of an answer of the chain, for this reason.
     pub fn deny(&self, id: &Id, why: Denial) -> Bytes {
-        if let Some(refusal) = why.refusal() {
-            self.log.figures.refused(refusal);
-        }
-        failure(id, &why.error())
+        failure(id, &why.counted(&self.log.figures).error())
     }
 
     /// Whether a message is about a session of another user, however an agent may read it.

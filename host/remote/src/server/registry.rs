@@ -70,22 +70,6 @@ struct UserShare {
     account: Arc<Account>,
 }
 
-impl OpenConnections {
-    fn account(
-        &mut self,
-        user: &User,
-        limits: &Limits,
-        turns: &Arc<FairTurns>,
-        shares: &Arc<TurnShares>,
-    ) -> &mut UserShare {
-        let of_user = self.of_users.entry(user.name.clone());
-        of_user.or_insert_with(|| UserShare {
-            connections: 0,
-            account: Arc::new(Account::new(limits, Arc::clone(turns), Arc::clone(shares))),
-        })
-    }
-}
-
 impl UserShare {
     /// Whether the account is in use, or still delays its user: reconnecting does not reset the rate limit.
     fn is_needed(&self) -> bool {
@@ -184,11 +168,23 @@ impl Registry {
         {
             return Err(Refusal::NoRoom);
         }
-        let of_user = open.account(user, &self.limits, &self.turns, &self.shares);
+        let of_user = self.share_of(open, user);
         if of_user.connections >= self.limits.connections_per_user {
             return Err(Refusal::Connections);
         }
         Ok(of_user)
+    }
+
+    /// The share of a user.
+    fn share_of<'o>(&self, open: &'o mut OpenConnections, user: &User) -> &'o mut UserShare {
+        let of_user = open.of_users.entry(user.name.clone());
+        of_user.or_insert_with(|| {
+            let account = Account::new(&self.limits, self.turns.clone(), self.shares.clone());
+            UserShare {
+                connections: 0,
+                account: Arc::new(account),
+            }
+        })
     }
 
     /// The account of a user who may not have a connection yet.
@@ -197,8 +193,7 @@ impl Registry {
         if open.of_users.len() >= open.connections.len() + STRANGERS {
             open.of_users.retain(|_, of_user| of_user.is_needed());
         }
-        let of_user = open.account(user, &self.limits, &self.turns, &self.shares);
-        of_user.account.clone()
+        self.share_of(&mut open, user).account.clone()
     }
 
     /// An unguessable id, prefixed with the node's name, by which balancers route.

@@ -206,15 +206,8 @@ async fn admit<'c>(
         return Ok(None);
     };
     let admitted = shared.admit(message, None, None, connection).await;
-    admitted.map(Some).map_err(|why| denied(why, registry))
-}
-
-/// The error for a message that may not pass.
-fn denied(why: Denial, registry: &Registry) -> RpcError {
-    if let Some(refusal) = why.refusal() {
-        registry.figures.refused(refusal);
-    }
-    why.error()
+    let denied = |why: Denial| why.counted(&registry.figures).error();
+    admitted.map(Some).map_err(denied)
 }
 
 async fn receive(
@@ -303,7 +296,7 @@ async fn take(frame: Frame, connection: &Arc<Connection>, registry: &Registry) {
                 let text = "acp-chain: too many requests of this connection are open";
                 Some(RpcError::new(code::INVALID_REQUEST, text))
             }
-            DeliveryResult::Denied(why) => Some(denied(why, registry)),
+            DeliveryResult::Denied(why) => Some(why.counted(&registry.figures).error()),
             // The chain has ended. Its last messages are being sent.
             DeliveryResult::Ended => std::future::pending().await,
         },

@@ -50,11 +50,6 @@ impl Histogram {
         }
     }
 
-    /// Of turns.
-    pub fn of_turns() -> Self {
-        Self::new(TURNS)
-    }
-
     /// Of calls.
     pub fn of_calls() -> Self {
         Self::new(CALLS)
@@ -78,6 +73,13 @@ impl Histogram {
     /// In seconds.
     pub fn sum(&self) -> f64 {
         Duration::from_micros(self.microseconds.get()).as_secs_f64()
+    }
+}
+
+/// Of turns.
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new(TURNS)
     }
 }
 
@@ -182,7 +184,7 @@ impl TurnEnd {
 }
 
 /// The counters of a server.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Figures {
     opened: [Count; TransportKind::NAMES.len()],
     ended: [Count; TransportKind::NAMES.len()],
@@ -194,22 +196,6 @@ pub struct Figures {
     sent: [Count; 2],
     resumed: Count,
     forgotten: Count,
-}
-
-impl Default for Figures {
-    fn default() -> Self {
-        Self {
-            opened: Default::default(),
-            ended: Default::default(),
-            refused: Default::default(),
-            turns: Default::default(),
-            turn_times: Histogram::of_turns(),
-            received: Default::default(),
-            sent: Default::default(),
-            resumed: Count::default(),
-            forgotten: Count::default(),
-        }
-    }
 }
 
 impl Figures {

@@ -87,7 +87,7 @@ mod tests {
         let mut page = Page::default();
         page.value("now", "What is.", 2.5);
         page.values("all_total", "What was.", "way", [("in", 1_u64), ("out", 2)]);
-        let histogram = Histogram::of_turns();
+        let histogram = Histogram::default();
         histogram.add(Duration::from_millis(100));
         histogram.add(Duration::from_secs(7));
         histogram.add(Duration::from_hours(9));

@@ -8,7 +8,7 @@ use acp_chain_store::PromptState;
 use hyper::StatusCode;
 use serde_json::value::RawValue;
 
-use super::super::metrics::Refusal;
+use super::super::metrics::{Figures, Refusal};
 use super::super::reply::{busy_for, seconds};
 
 /// Why a message may not pass.
@@ -42,7 +42,7 @@ pub enum Denial {
 
 impl Denial {
     /// The label of the metric, for those that tell of a limit or a failure.
-    pub fn refusal(self) -> Option<Refusal> {
+    fn refusal(self) -> Option<Refusal> {
         match self {
             Self::Unavailable(_) => Some(Refusal::Store),
             Self::Held(_) | Self::Reused => Some(Refusal::Held),
@@ -56,41 +56,45 @@ impl Denial {
         }
     }
 
-    /// The answer over HTTP.
-    pub fn answer(self) -> Answer {
-        let status = match self {
-            Self::Unknown => return bare(StatusCode::NOT_FOUND),
-            Self::Unavailable(_) | Self::Held(_) => StatusCode::SERVICE_UNAVAILABLE,
+    /// Counts it, if it tells of a limit or a failure.
+    pub fn counted(self, figures: &Figures) -> Self {
+        if let Some(refusal) = self.refusal() {
+            figures.refused(refusal);
+        }
+        self
+    }
+
+    /// The status of the answer over HTTP, and the code of the error.
+    fn codes(self) -> (StatusCode, i64) {
+        match self {
+            Self::Unknown => (StatusCode::NOT_FOUND, code::INVALID_PARAMS),
+            Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL_ERROR),
+            Self::Held(_) => (StatusCode::SERVICE_UNAVAILABLE, code::INVALID_REQUEST),
+            Self::Reused => (StatusCode::CONFLICT, code::INTERNAL_ERROR),
+            Self::Prompted(_) => (StatusCode::CONFLICT, code::INVALID_REQUEST),
+            Self::Many => (StatusCode::BAD_REQUEST, code::INVALID_REQUEST),
             Self::Full
             | Self::Spent(_)
             | Self::SentMuch(_)
             | Self::Connections(_)
             | Self::Turns(_)
-            | Self::Busy(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Prompted(_) | Self::Reused => StatusCode::CONFLICT,
-            Self::Many => StatusCode::BAD_REQUEST,
-        };
+            | Self::Busy(_) => (StatusCode::TOO_MANY_REQUESTS, code::INVALID_REQUEST),
+        }
+    }
+
+    /// The answer over HTTP.
+    pub fn answer(self) -> Answer {
+        let (status, _) = self.codes();
         match self.again() {
             Some(again) => busy_for(status, self.words(), again),
+            None if self == Self::Unknown => bare(status),
             None => plain(status, self.words()),
         }
     }
 
     /// The error in place of an answer of the chain. Its data says after how many seconds to come again.
     pub fn error(self) -> Error {
-        let number = match self {
-            Self::Unavailable(_) | Self::Reused => code::INTERNAL_ERROR,
-            Self::Full
-            | Self::Held(_)
-            | Self::Spent(_)
-            | Self::SentMuch(_)
-            | Self::Connections(_)
-            | Self::Turns(_)
-            | Self::Busy(_)
-            | Self::Prompted(_)
-            | Self::Many => code::INVALID_REQUEST,
-            Self::Unknown => code::INVALID_PARAMS,
-        };
+        let (_, number) = self.codes();
         let mut error = Error::new(number, format!("acp-chain: {}", self.words()));
         if let Some(again) = self.again() {
             let data = format!(r#"{{"retryAfter":{}}}"#, seconds(again));
