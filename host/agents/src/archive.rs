@@ -58,10 +58,8 @@ pub fn unpack(
         unpacker.file(program, reader, true)
     };
     let notes = done.and_then(|()| unpacker.finish());
-    notes.map_err(|error| Error::Archive {
-        archive: from.to_string(),
-        wrong: error.to_string(),
-    })
+    let unfit = Error::unfit(from.to_string());
+    notes.map_err(|error| unfit(error.to_string()))
 }
 
 /// A normalized path within a folder.

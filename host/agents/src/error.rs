@@ -128,12 +128,9 @@ pub enum Error {
         /// The new digest.
         actual: String,
     },
-    /// An archive cannot be unpacked.
-    #[error("{archive}: {wrong}; nothing was installed")]
-    Archive { archive: String, wrong: String },
-    /// A package cannot be launched.
-    #[error("{package}: {wrong}; nothing was installed")]
-    Package { package: String, wrong: String },
+    /// An archive cannot be unpacked, or a package cannot be launched.
+    #[error("{what}: {wrong}; nothing was installed")]
+    Unfit { what: String, wrong: String },
     /// An installer program is missing.
     #[error("`{program}` is not in PATH, and this agent needs it: {next}")]
     NoProgram {
@@ -167,6 +164,14 @@ impl Error {
         move |error| Self::Disk {
             path: path.into(),
             error,
+        }
+    }
+
+    /// An error of an archive or a package.
+    pub(crate) fn unfit(what: String) -> impl Fn(String) -> Self {
+        move |wrong| Self::Unfit {
+            what: what.clone(),
+            wrong,
         }
     }
 

@@ -163,10 +163,8 @@ impl Registry {
     /// # Errors
     /// If there is none, or its entry is invalid.
     pub fn named(&self, name: &str) -> Result<Entry, Error> {
-        let mut found = self
-            .agents
-            .iter()
-            .filter(|agent| id(agent) == Some(name) && is_name(name));
+        let agents = self.agents.iter();
+        let mut found = agents.filter(|agent| id(agent) == Some(name) && is_name(name));
         match (found.next(), found.next()) {
             (Some(agent), None) => self.entry(agent),
             (Some(_), Some(_)) => Err(self.wrong(name, "is listed twice".to_owned())),

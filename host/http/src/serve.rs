@@ -39,6 +39,17 @@ pub struct Terms {
     pub http2: bool,
 }
 
+impl Terms {
+    /// Those for programs and browsers of this computer. The time for a head exceeds the time for which they keep idle
+    /// connections; otherwise one would send a request on a connection that is being closed.
+    pub const LOCAL: Self = Self {
+        head: Duration::from_mins(5),
+        longest_head: 64 * 1024,
+        stranger: Duration::from_secs(10),
+        http2: false,
+    };
+}
+
 /// Answers the requests of a connection until the client closes it, or the time of a stranger is over. Once `over`
 /// resolves, it closes when its open requests are answered.
 pub async fn serve<S, F>(

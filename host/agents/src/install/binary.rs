@@ -33,10 +33,7 @@ pub fn get(
         source: location.to_string(),
         digest,
     };
-    let wrong = |wrong: String| Error::Archive {
-        archive: location.to_string(),
-        wrong,
-    };
+    let wrong = Error::unfit(location.to_string());
     let cmd = inside(Path::new(&offer.cmd))
         .ok_or_else(|| wrong(format!("its program `{}` would not be in it", offer.cmd)))?;
     let command = |folder: &Path| written(&folder.join(&cmd)).map(|program| vec![program]);

@@ -116,10 +116,7 @@ pub fn get(
             .args(["--package-lock-only", "--save-exact"])
             .arg(&offer.package),
     )?;
-    let wrong = |wrong: String| Error::Package {
-        package: offer.package.clone(),
-        wrong,
-    };
+    let wrong = Error::unfit(offer.package.clone());
     let lock = read(room, &wrong)?;
     let locked = lock.packages.get(&format!("node_modules/{}", spec.name));
     let Some(LockEntry {
@@ -204,9 +201,7 @@ fn command(
         Some(Bin::One(file)) => BTreeMap::from([(short.to_owned(), file.clone())]),
         Some(Bin::Several(programs)) => programs.clone(),
     };
-    let only = (programs.len() == 1)
-        .then(|| programs.values().next())
-        .flatten();
+    let only = programs.values().next().filter(|_| programs.len() == 1);
     let file = match cmd {
         Some(cmd) => programs.get(cmd),
         None => programs.get(short).or(only),

@@ -77,10 +77,7 @@ pub fn get(
         Some(version) => format!("{}{}=={version}", spec.name, spec.extras),
         None => format!("{}{}", spec.name, spec.extras),
     };
-    let wrong = |wrong: String| Error::Package {
-        package: offer.package.clone(),
-        wrong,
-    };
+    let wrong = Error::unfit(offer.package.clone());
     let text = resolve(&wanted, room).map_err(|error| {
         let needed = spec
             .version
@@ -249,12 +246,9 @@ fn program(room: &Path, cmd: &str) -> PathBuf {
 
 /// The installed programs of packages.
 fn programs(environment: &Path) -> String {
-    let entries = fs::read_dir(environment.join(PROGRAMS))
-        .into_iter()
-        .flatten();
-    let names = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok());
+    let folder = fs::read_dir(environment.join(PROGRAMS));
+    let entries = folder.into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let own = ["python", "pip", "activate", "Activate"];
     let names = names.filter(|name| !own.iter().any(|own| name.starts_with(own)));
     let mut names: Vec<_> = names.collect();

@@ -13,7 +13,6 @@ mod sessions;
 use std::io;
 use std::slice;
 use std::sync::Arc;
-use std::time::Duration;
 
 use acp_chain_http::headers::Accepts;
 use acp_chain_http::{Answer, Connections, Terms, Visitor, serve};
@@ -40,15 +39,6 @@ pub const ENDPOINT: &str = "/mcp";
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 static LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-
-/// The limits of a connection. The time for a head exceeds the time for which clients keep idle connections; otherwise
-/// a client would send a request on a connection that is being closed.
-const TERMS: Terms = Terms {
-    head: Duration::from_mins(5),
-    longest_head: 64 * 1024,
-    stranger: Duration::from_secs(10),
-    http2: false,
-};
 
 pub struct Listener {
     pub port: u16,
@@ -113,7 +103,7 @@ impl Visit {
             async move { visit.answer(request).await }
         };
         tokio::select! {
-            () = serve(stream, &visitor, TERMS, std::future::pending(), answer) => {}
+            () = serve(stream, &visitor, Terms::LOCAL, std::future::pending(), answer) => {}
             () = cut.notified() => {}
         }
     }

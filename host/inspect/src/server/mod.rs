@@ -21,7 +21,6 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use acp_chain_http::body::{self, UnlimitedBudget};
 use acp_chain_http::{Answer, Connections, PAUSE, Terms, Visitor, serve};
@@ -43,14 +42,6 @@ use crate::search::{Needle, search};
 
 /// The maximum number of connections. A page has six at most.
 const CONNECTIONS: usize = 64;
-
-/// The terms for browsers, which keep idle connections open.
-const TERMS: Terms = Terms {
-    head: Duration::from_mins(5),
-    longest_head: 64 * 1024,
-    stranger: Duration::from_secs(10),
-    http2: false,
-};
 
 /// The maximum length of a request's body: the rows of a whole file.
 const BODY: usize = 8 << 20;
@@ -143,7 +134,14 @@ async fn connection(served: Arc<ServerState>, stream: TcpStream, visitor: Arc<Vi
         let (served, visitor) = (Arc::clone(&served), Arc::clone(&asks));
         async move { served.answer(request, &visitor).await }
     };
-    serve(stream, &visitor, TERMS, std::future::pending(), answer).await;
+    serve(
+        stream,
+        &visitor,
+        Terms::LOCAL,
+        std::future::pending(),
+        answer,
+    )
+    .await;
 }
 
 impl ServerState {

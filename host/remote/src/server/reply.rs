@@ -6,12 +6,12 @@ use acp_chain_http::answer::{Answer, JSON, plain, typed};
 use acp_chain_rpc::{Error, Id};
 use bytes::Bytes;
 use hyper::StatusCode;
-use hyper::header::{self, HeaderValue};
+use hyper::header;
 
 use crate::wire::failure;
 
-/// The pause after which a rejected client may retry, in seconds.
-const AGAIN: HeaderValue = HeaderValue::from_static("5");
+/// The pause after which a rejected client may retry.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// A message, as an immediate answer.
 pub fn json(status: StatusCode, text: Bytes) -> Answer {
@@ -25,17 +25,14 @@ pub fn malformed(error: &Error) -> Answer {
 
 /// A rejection after which the client may retry.
 pub fn busy(status: StatusCode, words: &str) -> Answer {
-    let mut answer = plain(status, words);
-    answer.headers_mut().insert(header::RETRY_AFTER, AGAIN);
-    answer
+    busy_for(status, words, AGAIN)
 }
 
 /// A rejection after which the client may retry, after this time.
 pub fn busy_for(status: StatusCode, words: &str, again: Duration) -> Answer {
     let mut answer = plain(status, words);
-    answer
-        .headers_mut()
-        .insert(header::RETRY_AFTER, HeaderValue::from(seconds(again)));
+    let headers = answer.headers_mut();
+    headers.insert(header::RETRY_AFTER, seconds(again).into());
     answer
 }
 
@@ -48,10 +45,8 @@ pub fn seconds(duration: Duration) -> u64 {
 /// Whether new connections are accepted, for readiness checks.
 pub fn readiness(is_draining: bool) -> Answer {
     if is_draining {
-        busy(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "the server is about to stop",
-        )
+        let words = "the server is about to stop";
+        busy(StatusCode::SERVICE_UNAVAILABLE, words)
     } else {
         plain(StatusCode::OK, "the server accepts new connections")
     }

@@ -3,7 +3,7 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use acp_chain_store::{Answer, Call, Holder, PROMPTS_KNOWN, Revocation, StoreError};
+use acp_chain_store::{Answer, Call, PROMPTS_KNOWN, Revocation, StoreError};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
 use super::super::connection::Ending;
@@ -96,10 +96,7 @@ impl Shared {
         let lease = self.settings.lease;
         let sent = Instant::now();
         let asked = self.calls.ask(Call::Beat {
-            holder: Holder {
-                replica: self.replica.clone(),
-                generation,
-            },
+            holder: self.holder_in(generation),
             lease: milliseconds(lease),
             seen,
         });

@@ -290,11 +290,15 @@ impl Shared {
     /// This replica, unless it is over.
     fn holder(&self) -> Option<Holder> {
         let state = self.is_alive().then(|| self.state.lock());
-        let generation = state?.generation?;
-        Some(Holder {
+        Some(self.holder_in(state?.generation?))
+    }
+
+    /// This replica, in a generation.
+    fn holder_in(&self, generation: u64) -> Holder {
+        Holder {
             replica: self.replica.clone(),
             generation,
-        })
+        }
     }
 
     /// A session of a user; `None` if no session has such a name.
@@ -372,10 +376,7 @@ impl Shared {
             state.generation.take()
         };
         if let Some(generation) = generation {
-            let holder = Holder {
-                replica: self.replica.clone(),
-                generation,
-            };
+            let holder = self.holder_in(generation);
             let last = async {
                 let _ = self.calls.ask(Call::Leave { holder }).await;
                 for call in self.returned_parts() {
