@@ -261,11 +261,8 @@ impl Link {
             self.pass_on(outgoing);
             return Status::Open;
         }
-        if self
-            .begins
-            .take_if(|begins| outgoing.id().as_ref() == Some(begins))
-            .is_some()
-        {
+        let is_begun = |begins: &mut Id| outgoing.id().as_ref() == Some(begins);
+        if self.begins.take_if(is_begun).is_some() {
             let version = text_member(outgoing.message.body(), "protocolVersion");
             let version = version.filter(|_| kind == Kind::Result);
             self.version = version.and_then(|version| Version::named(&version));

@@ -169,9 +169,7 @@ impl Entry {
 
 /// The range of the body in the text of its line.
 pub fn body(line: &Line, text: &[u8]) -> Range<u32> {
-    let Some(body) = line.body() else {
-        return 0..0;
-    };
+    let Some(body) = line.body() else { return 0..0 };
     // Bodies come after all other long members. In another program's trace, the body may be spelt differently.
     let (at, len) = match memmem::rfind(text, body.as_bytes()) {
         Some(at) => (at, body.len()),

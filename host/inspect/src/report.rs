@@ -112,9 +112,8 @@ fn text(file: &File) -> &'static str {
 }
 
 fn of_kind(ending: &str) -> impl Iterator<Item = &'static File> {
-    page::FILES
-        .iter()
-        .filter(move |file| file.name.ends_with(ending))
+    let files = page::FILES.iter();
+    files.filter(move |file| file.name.ends_with(ending))
 }
 
 fn style() -> String {

@@ -129,9 +129,7 @@ const SELDOM: &[u8] = b"~^`#@$%&|<>qzxjkv!?=*+QZXJKVWYUBFG9876543210/ybwgfhpumcd
 fn has_in_any_case(text: &[u8], needle: &[u8]) -> bool {
     let rank = |byte: &u8| SELDOM.iter().position(|seldom| seldom == byte);
     let best = (0..needle.len()).min_by_key(|at| rank(&needle[*at]).unwrap_or(SELDOM.len()));
-    let Some(at) = best else {
-        return true;
-    };
+    let Some(at) = best else { return true };
     let byte = needle[at];
     let (low, high) = (byte.to_ascii_lowercase(), byte.to_ascii_uppercase());
     memchr2_iter(low, high, text).any(|found| {

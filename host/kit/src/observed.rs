@@ -220,11 +220,8 @@ impl State {
                 | Effect::Changed(_) => {}
             }
         }
-        if let Some(saved) = reply
-            .saved
-            .as_ref()
-            .filter(|saved| !self.saved.contains(saved))
-        {
+        let saved = reply.saved.as_ref();
+        if let Some(saved) = saved.filter(|saved| !self.saved.contains(saved)) {
             self.saved.push(saved.clone());
         }
         match &reply.outcome {

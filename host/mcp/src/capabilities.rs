@@ -83,10 +83,8 @@ impl Capabilities {
 
 /// The agent's name, in lower case.
 fn name(result: &str) -> String {
-    let name = ["/agentInfo/name", "/info/name"];
-    let name = name
-        .iter()
-        .find_map(|at| resolve(result, at).ok().flatten());
+    let mut places = ["/agentInfo/name", "/info/name"].iter();
+    let name = places.find_map(|at| resolve(result, at).ok().flatten());
     let name = name.and_then(|name| serde_json::from_str::<String>(name).ok());
     name.unwrap_or_default().to_ascii_lowercase()
 }
@@ -113,9 +111,8 @@ pub fn with_acp(result: &str) -> Option<String> {
         });
         edit(result, &pointer, Some(&value)).ok()
     })?;
-    serde_json::from_str::<&RawValue>(&edited)
-        .is_ok()
-        .then_some(edited)
+    let is_json = serde_json::from_str::<&RawValue>(&edited).is_ok();
+    is_json.then_some(edited)
 }
 
 #[cfg(test)]

@@ -195,14 +195,12 @@ pub(super) fn array(values: &[&str]) -> String {
 
 /// The JSON text of a number; `None` if JSON cannot represent it.
 pub(super) fn number(value: f64) -> Option<String> {
-    let whole = value.fract() == 0.0 && value.abs() < 1e15;
-    if whole {
-        Some(format!("{value:.0}"))
-    } else {
-        serde_json::to_string(&value)
-            .ok()
-            .filter(|_| value.is_finite())
+    let is_whole = value.fract() == 0.0 && value.abs() < 1e15;
+    if is_whole {
+        return Some(format!("{value:.0}"));
     }
+    let text = serde_json::to_string(&value).ok();
+    text.filter(|_| value.is_finite())
 }
 
 /// Whether a JSON text is an object.

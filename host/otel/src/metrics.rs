@@ -116,11 +116,8 @@ impl Metrics {
             }
             return;
         }
-        let Some((name, proxy)) = line
-            .proxy
-            .as_deref()
-            .and_then(|name| Some((name, proxy(name)?)))
-        else {
+        let named = line.proxy.as_deref();
+        let Some((name, proxy)) = named.and_then(|name| Some((name, proxy(name)?))) else {
             return;
         };
         if let Some(decision) = line.decision {

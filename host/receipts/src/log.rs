@@ -316,10 +316,8 @@ impl Log {
 
     /// Removes the records of segments that are all older than they are kept; their hashes stay.
     fn remove_old(&mut self) -> Result<(), LogError> {
-        let Some(until) = self
-            .keep
-            .and_then(|keep| SystemTime::now().checked_sub(keep))
-        else {
+        let ago = |keep| SystemTime::now().checked_sub(keep);
+        let Some(until) = self.keep.and_then(ago) else {
             return Ok(());
         };
         let segments = segment::list(&self.folder)?;

@@ -258,14 +258,10 @@ impl Tracer {
     /// Begins a connection.
     pub fn connection(self, beginning: Beginning) -> Recorder {
         self.start();
-        let name: Name = self
-            .process
-            .letters
-            .lock()
-            .take()
-            // Without randomness, connections are not distinguished, but the rest works.
-            .unwrap_or_else(|| letters().unwrap_or_default())
-            .into();
+        let offered = self.process.letters.lock().take();
+        // Without randomness, connections are not distinguished, but the rest works.
+        let drawn = || letters().unwrap_or_default();
+        let name: Name = offered.unwrap_or_else(drawn).into();
         let user = self.user.as_deref().filter(|name| !name.is_empty());
         // For a chain within a chain, the agent is the outer chain, which has the turns.
         let has_turns = beginning.role == Role::Agent;
@@ -274,10 +270,8 @@ impl Tracer {
         let ids = (has_turns && self.process.propagates).then(|| Ids::new(&name, &line.time));
         let dropped = Arc::<AtomicU64>::default();
         // The first line is queued even if the queue is full.
-        let _ = self
-            .process
-            .queue
-            .send(Entry::Began(line.into(), chain, dropped.clone()));
+        let begun = Entry::Began(line.into(), chain, dropped.clone());
+        let _ = self.process.queue.send(begun);
         Recorder {
             sink_count: self.process.sink_count.clone(),
             name,

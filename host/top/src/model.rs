@@ -139,10 +139,8 @@ impl Model {
 
     /// Reads the memory of native proxies.
     pub fn look(&mut self, memory_of: impl Fn(&[u32]) -> HashMap<u32, u64>) {
-        let chains = self
-            .hosts
-            .values_mut()
-            .flat_map(|host| host.chains.values_mut());
+        let hosts = self.hosts.values_mut();
+        let chains = hosts.flat_map(|host| host.chains.values_mut());
         let proxies = chains.flat_map(|chain| &mut chain.proxies);
         let mut programs: Vec<_> = proxies
             .filter_map(|proxy| Some((proxy.process?, proxy)))

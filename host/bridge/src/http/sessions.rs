@@ -42,9 +42,8 @@ impl ClientRequest<'_> {
             let next = place.outbound.next().await;
             said.push(next.ok_or_else(|| server_closed(id.as_ref()))?);
         }
-        let begun = said
-            .last()
-            .is_some_and(|last| last.message.kind() == Kind::Result);
+        let last = said.last();
+        let begun = last.is_some_and(|last| last.message.kind() == Kind::Result);
         let form = if self.accepts.json && said.len() == 1 || !self.accepts.events {
             Form::Answer
         } else {

@@ -284,9 +284,7 @@ impl Reading {
         if decision == Decision::Forward {
             return;
         }
-        let Some(at) = self.known(line) else {
-            return;
-        };
+        let Some(at) = self.known(line) else { return };
         let why = line.why.as_deref().unwrap_or_default();
         self.note(at, row, proxy, decision.as_str(), why);
         if matches!(decision, Decision::Refuse | Decision::Answer) {

@@ -134,14 +134,8 @@ async fn connection(served: Arc<ServerState>, stream: TcpStream, visitor: Arc<Vi
         let (served, visitor) = (Arc::clone(&served), Arc::clone(&asks));
         async move { served.answer(request, &visitor).await }
     };
-    serve(
-        stream,
-        &visitor,
-        Terms::LOCAL,
-        std::future::pending(),
-        answer,
-    )
-    .await;
+    let never = std::future::pending();
+    serve(stream, &visitor, Terms::LOCAL, never, answer).await;
 }
 
 impl ServerState {

@@ -58,11 +58,8 @@ impl Player {
     /// The next message, if our side sends it, and the recorded pause before it.
     pub fn next(&mut self) -> Option<(Duration, Value)> {
         self.skip_done();
-        let step = self
-            .steps
-            .get(self.next)
-            .filter(|step| step.is_ours)?
-            .clone();
+        let next = self.steps.get(self.next);
+        let step = next.filter(|step| step.is_ours)?.clone();
         self.is_done[self.next] = true;
         self.skip_done();
         Some((step.after, self.message(&step)))

@@ -88,9 +88,7 @@ impl Recording {
                     line: number,
                     error,
                 })?;
-                let Some(mut step) = step else {
-                    continue;
-                };
+                let Some(mut step) = step else { continue };
                 let begins = step.kind == Kind::Request && step.method == INITIALIZE;
                 if begins && !steps.is_empty() {
                     return Err(RecordingError::SecondConnection(number));

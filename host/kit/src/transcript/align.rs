@@ -51,10 +51,8 @@ pub fn align(expected: &[&Said], came: &[Received], captures: &Captures) -> Vec<
 /// The longest common subsequence: messages that match exactly, or, without captures, by kind and method.
 fn compare(expected: &[&Said], came: &[Received], captures: Option<&Captures>) -> Vec<DiffOp> {
     let old: Vec<_> = expected.iter().map(|said| Expected(said)).collect();
-    let new: Vec<_> = came
-        .iter()
-        .map(|came| Candidate { came, captures })
-        .collect();
+    let candidates = came.iter().map(|came| Candidate { came, captures });
+    let new: Vec<_> = candidates.collect();
     let mut found = similar::algorithms::Replace::new(Capture::new());
     // This fails only if a hook fails.
     let (old_all, new_all) = (0..old.len(), 0..new.len());

@@ -102,11 +102,8 @@ impl Names {
                     .to_owned(),
             );
         }
-        match body
-            .names()
-            .iter()
-            .find(|name| !self.captured.contains(*name))
-        {
+        let names = body.names();
+        match names.iter().find(|name| !self.captured.contains(*name)) {
             Some(name) => Err(format!(
                 "`<{name}>` is not captured above; write it in an expectation, or `\\u003c{name}>` for the \
                  characters themselves"

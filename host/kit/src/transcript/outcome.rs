@@ -115,16 +115,13 @@ impl Played {
     /// The log of the block with the first difference: its last lines from proxies, and warnings.
     pub fn log(&self) -> Vec<String> {
         let mut blocks = self.blocks.iter();
-        let log = blocks
-            .find(|block| block.differs())
-            .map(|block| &block.log[..]);
+        let first = blocks.find(|block| block.differs());
+        let log = first.map(|block| &block.log[..]);
         let lines = log.unwrap_or_default().iter();
         let warnings = lines.filter(|line| line.is_warning || line.proxy.is_some());
         let shown = warnings.flat_map(|line| {
-            let mark = line
-                .proxy
-                .as_ref()
-                .map_or_else(String::new, |proxy| format!("{proxy}: "));
+            let proxy = line.proxy.as_ref();
+            let mark = proxy.map_or_else(String::new, |proxy| format!("{proxy}: "));
             let lines = line.text.lines().map(|text| quote(text, SHOWN));
             let lines: Vec<_> = lines.map(|text| format!("{mark}{text}")).collect();
             lines

@@ -335,13 +335,11 @@ fn adapt(pattern: &Json, value: &Json, known: &mut Captures, make: &dyn Fn(&Json
             Json::Object(adapted.collect())
         }
         (Json::List(patterns), Json::List(items)) if !patterns.iter().any(is_anything) => {
-            let adapted = items
-                .iter()
-                .enumerate()
-                .map(|(at, item)| match patterns.get(at) {
-                    Some(pattern) => adapt(pattern, item, known, make),
-                    None => item.clone(),
-                });
+            let numbered = items.iter().enumerate();
+            let adapted = numbered.map(|(at, item)| match patterns.get(at) {
+                Some(pattern) => adapt(pattern, item, known, make),
+                None => item.clone(),
+            });
             Json::List(adapted.collect())
         }
         (_, value) => make(value),

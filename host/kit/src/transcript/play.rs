@@ -149,10 +149,8 @@ impl<'a> Player<'a> {
     /// Starts the chain of a transcript.
     async fn start(script: &'a Script, setup: Setup, log: Log) -> Result<Self, PlayError> {
         let mut watches = BTreeMap::new();
-        let names = setup
-            .proxies
-            .iter()
-            .map(|proxy| proxy.guest.name.to_string());
+        let proxies = setup.proxies.iter();
+        let names = proxies.map(|proxy| proxy.guest.name.to_string());
         watches.extend(names.map(|name| (name, Observations::without_record())));
         check_names(script, &watches)?;
         let watch = |name: &str| watches.get(name).cloned().unwrap_or_default();

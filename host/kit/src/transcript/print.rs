@@ -7,10 +7,8 @@ use super::act::{Act, Call, Kind, Said, ValuesOf};
 impl Said {
     /// The text of the message, laid out to follow `used` characters on the line.
     pub fn lay_out(&self, used: usize) -> String {
-        let mut line = self
-            .name
-            .as_ref()
-            .map_or_else(String::new, |name| format!("{name} "));
+        let name = self.name.as_ref();
+        let mut line = name.map_or_else(String::new, |name| format!("{name} "));
         match &self.kind {
             Kind::Request(method) | Kind::Notification(method) => line.push_str(&word(method)),
             Kind::Result => line.push_str("result"),
@@ -39,9 +37,8 @@ fn word(method: &str) -> String {
 
 /// The folder of a project whose values are meant.
 fn in_folder(of: &ValuesOf) -> String {
-    of.folder
-        .as_ref()
-        .map_or_else(String::new, |folder| format!(" in {folder}"))
+    let folder = of.folder.as_ref();
+    folder.map_or_else(String::new, |folder| format!(" in {folder}"))
 }
 
 /// Writes a step without a final line feed.

@@ -117,9 +117,8 @@ pub fn check(mirrors: &[Mirror], arguments: &str, headers: &ParamHeaders) -> Res
     if arguments.len().saturating_mul(mirrors.len()) > WORK {
         return Ok(());
     }
-    mirrors
-        .iter()
-        .try_for_each(|mirror| mirror.check(arguments, headers))
+    let mut all = mirrors.iter();
+    all.try_for_each(|mirror| mirror.check(arguments, headers))
 }
 
 impl Mirror {

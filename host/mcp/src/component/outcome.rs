@@ -77,10 +77,8 @@ pub fn checked<'r>(
         Target::Prompt(_) => {
             let what = "objects with a `role` and a `content`";
             let said: Vec<PromptMessage> = part(result, "messages", what)?;
-            if !said
-                .iter()
-                .all(|said| matches!(&*said.role, "user" | "assistant"))
-            {
+            let mut roles = said.iter().map(|said| &*said.role);
+            if !roles.all(|role| matches!(role, "user" | "assistant")) {
                 let wrong = "a `role` in its `messages` is neither \"user\" nor \"assistant\"";
                 return Err(String::from(wrong));
             }

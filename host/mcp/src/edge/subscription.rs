@@ -147,9 +147,7 @@ impl<P: Provider> CallerEdge<P> {
                 let _ = client.subscribe(uri, false, self.provider.name());
             }
         }
-        let Some((ask, _)) = listen.ask else {
-            return;
-        };
+        let Some((ask, _)) = listen.ask else { return };
         if outcome.kind() == Kind::Error {
             return self.out.answer(ask, outcome);
         }

@@ -144,9 +144,8 @@ impl Key {
     fn fits(&self, algorithm: jsonwebtoken::Algorithm, name: Option<&str>) -> bool {
         let common = &self.jwk.common;
         let is_named = name.is_none_or(|name| common.key_id.as_deref() == Some(name));
-        let signs = common
-            .key_algorithm
-            .is_none_or(|own| own == algorithm.into());
+        let own = common.key_algorithm;
+        let signs = own.is_none_or(|own| own == algorithm.into());
         is_named && signs && self.decoding.family() == algorithm.family()
     }
 }

@@ -134,11 +134,8 @@ impl Tickets {
         let mut open = self.0.lock();
         open.retain(|_, ticket| ticket.until > now);
         let user = &admitted.user;
-        let count = open
-            .values()
-            .filter(|ticket| ticket.admitted.user == *user)
-            .count();
-        if count >= A_USER {
+        let is_own = |ticket: &&OpenTicket| ticket.admitted.user == *user;
+        if open.values().filter(is_own).count() >= A_USER {
             remove_oldest(&mut open, |ticket| ticket.admitted.user == *user);
         } else if open.len() >= ALL {
             remove_oldest(&mut open, |_| true);
@@ -172,9 +169,8 @@ fn remove_oldest(open: &mut HashMap<Digest, OpenTicket>, fits: impl Fn(&OpenTick
 pub fn offered(head: &Parts) -> Option<&str> {
     let query = head.uri.query().filter(|_| opens_websocket(head))?;
     // Two tickets count as none.
-    let mut offered = query
-        .split('&')
-        .filter_map(|pair| pair.strip_prefix("ticket="));
+    let pairs = query.split('&');
+    let mut offered = pairs.filter_map(|pair| pair.strip_prefix("ticket="));
     match (offered.next(), offered.next()) {
         (Some(_), Some(_)) => Some(""),
         (ticket, _) => ticket,

@@ -55,10 +55,8 @@ impl Answers {
         visitor: &Visitor,
     ) -> Answer {
         if !has_plain_end(request.headers()) {
-            let answer = plain(
-                StatusCode::BAD_REQUEST,
-                "the only Transfer-Encoding here is `chunked`, once",
-            );
+            let words = "the only Transfer-Encoding here is `chunked`, once";
+            let answer = plain(StatusCode::BAD_REQUEST, words);
             return named(answer, header::CONNECTION, "close");
         }
         let origin = request.headers().get(header::ORIGIN).cloned();
@@ -120,11 +118,10 @@ impl Answers {
             Method::POST => self.post(&head, body, &about, &admitted, log).await,
             Method::GET => self.stream(&head.headers, about, admitted).await,
             Method::DELETE => self.delete(&about, &admitted),
-            _ => Ok(named(
-                bare(StatusCode::METHOD_NOT_ALLOWED),
-                header::ALLOW,
-                "GET, POST, DELETE",
-            )),
+            _ => {
+                let answer = bare(StatusCode::METHOD_NOT_ALLOWED);
+                Ok(named(answer, header::ALLOW, "GET, POST, DELETE"))
+            }
         }
     }
 
@@ -156,10 +153,8 @@ impl Answers {
         log: &mut Log,
     ) -> Result<Answer, Box<Answer>> {
         if media_type(&head.headers).as_deref() != Some(JSON) {
-            return Ok(plain(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "Content-Type must be application/json",
-            ));
+            let words = "Content-Type must be application/json";
+            return Ok(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, words));
         }
         if is_coded(&head.headers) {
             let answer = plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, CODED);
@@ -274,10 +269,9 @@ impl Answers {
         log: &mut Log,
     ) -> Result<Answer, Box<Answer>> {
         let (Some(id), "initialize") = (message.id(), &**message.method()) else {
-            return Ok(plain(
-                StatusCode::BAD_REQUEST,
-                "Acp-Connection-Id is missing; the first message is the request `initialize`",
-            ));
+            let words =
+                "Acp-Connection-Id is missing; the first message is the request `initialize`";
+            return Ok(plain(StatusCode::BAD_REQUEST, words));
         };
         let opened = self.open(admitted, TransportKind::Http, log.peer).await;
         let connection = opened?;
@@ -405,10 +399,8 @@ impl Answers {
         admitted: AdmittedUser,
     ) -> Result<Answer, Box<Answer>> {
         if !Accepts::of(headers).events {
-            return Ok(plain(
-                StatusCode::NOT_ACCEPTABLE,
-                "Accept must name text/event-stream",
-            ));
+            let words = "Accept must name text/event-stream";
+            return Ok(plain(StatusCode::NOT_ACCEPTABLE, words));
         }
         let connection = self.connection(&about, &admitted)?;
         let session: Option<Arc<str>> = about.session.map(Arc::from);

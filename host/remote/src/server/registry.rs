@@ -365,10 +365,8 @@ impl Registry {
         for connection in self.all() {
             connection.end_if_idle();
         }
-        if tokio::time::timeout(patience, self.all_ended())
-            .await
-            .is_ok()
-        {
+        let ended = tokio::time::timeout(patience, self.all_ended()).await;
+        if ended.is_ok() {
             return;
         }
         for connection in self.all() {

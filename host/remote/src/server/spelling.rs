@@ -11,9 +11,8 @@ const DECODINGS: usize = 3;
 pub fn plain(name: &str) -> String {
     let mut decoded = name.to_owned();
     for _ in 0..DECODINGS {
-        decoded = percent_decode_str(&decoded)
-            .decode_utf8_lossy()
-            .into_owned();
+        let bytes = percent_decode_str(&decoded);
+        decoded = bytes.decode_utf8_lossy().into_owned();
     }
     let compatible: String = decoded.nfkc().collect();
     let folded = compatible.to_uppercase().to_lowercase();

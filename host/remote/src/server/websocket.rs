@@ -56,14 +56,10 @@ pub fn is_requested(head: &Parts) -> bool {
 
 /// The answer that opens a WebSocket, or one that rejects it.
 pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer>> {
-    if headers
-        .get(header::SEC_WEBSOCKET_VERSION)
-        .is_none_or(|version| version != "13")
-    {
-        let answer = plain(
-            StatusCode::UPGRADE_REQUIRED,
-            "the version of WebSocket is 13",
-        );
+    let version = headers.get(header::SEC_WEBSOCKET_VERSION);
+    if version.is_none_or(|version| version != "13") {
+        let words = "the version of WebSocket is 13";
+        let answer = plain(StatusCode::UPGRADE_REQUIRED, words);
         let answer = named(answer, header::SEC_WEBSOCKET_VERSION, "13");
         return Err(Box::new(answer));
     }
@@ -75,10 +71,8 @@ pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer
         return Ok(chosen(bare(StatusCode::OK)));
     }
     let Some(key) = headers.get(header::SEC_WEBSOCKET_KEY) else {
-        return Err(Box::new(plain(
-            StatusCode::BAD_REQUEST,
-            "the header Sec-WebSocket-Key is missing",
-        )));
+        let words = "the header Sec-WebSocket-Key is missing";
+        return Err(Box::new(plain(StatusCode::BAD_REQUEST, words)));
     };
     let answer = chosen(bare(StatusCode::SWITCHING_PROTOCOLS));
     let answer = named(answer, header::UPGRADE, "websocket");

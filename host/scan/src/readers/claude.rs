@@ -161,9 +161,7 @@ impl Claude {
         };
         let List(blocks): List<Block> = serde_json::from_str(content.get())?;
         for block in blocks.iter().filter(|block| block.kind == "tool_use") {
-            let Some(tool) = &block.name else {
-                continue;
-            };
+            let Some(tool) = &block.name else { continue };
             let mut call = recorded("claude", tool, text_of(block.input));
             call.call.clone_from(&block.id);
             call.cwd.clone_from(&line.cwd);

@@ -125,9 +125,7 @@ impl Gemini {
     }
 
     fn message(&mut self, message: &Message, events: &mut Vec<Event>) -> serde_json::Result<()> {
-        let Some(id) = &message.id else {
-            return Ok(());
-        };
+        let Some(id) = &message.id else { return Ok(()) };
         if self.messages.is_new(id) {
             if let Some(used) = &message.tokens {
                 let tokens = Tokens::from(used);

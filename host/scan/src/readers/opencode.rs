@@ -351,10 +351,8 @@ fn used(message: &Message, events: &mut Vec<Event>) {
 
 impl From<&Used> for Tokens {
     fn from(used: &Used) -> Self {
-        let [read, write] = used
-            .cache
-            .as_ref()
-            .map_or([0, 0], |cache| [cache.read, cache.write]);
+        let cache = used.cache.as_ref();
+        let [read, write] = cache.map_or([0, 0], |cache| [cache.read, cache.write]);
         let parts = [used.input, used.output, read, write];
         let others = parts.into_iter().fold(0, u64::saturating_add);
         // Of some providers, thoughts are in the output.

@@ -160,9 +160,7 @@ impl Trace {
     /// A session is set up in a folder: the session may be named only in the answer.
     fn sets_up(&mut self, line: &Line, body: &str, method: &str) {
         let cwd = value_at(body, "/cwd").filter(|cwd: &String| cwd.len() <= LONGEST_NAME);
-        let Some(cwd) = cwd else {
-            return;
-        };
+        let Some(cwd) = cwd else { return };
         if self.setups.len() >= MOST {
             self.setups.clear();
         }

@@ -160,9 +160,8 @@ fn table(
 }
 
 fn numbers(numbers: &[u64]) -> String {
-    let cells = numbers
-        .iter()
-        .map(|number| format!("<td class=\"n\">{number}</td>"));
+    let numbers = numbers.iter();
+    let cells = numbers.map(|number| format!("<td class=\"n\">{number}</td>"));
     cells.collect::<Vec<_>>().concat()
 }
 

@@ -180,10 +180,8 @@ impl Place<'_> {
 
     /// The first comma in this range.
     fn comma(&self, within: Range<usize>) -> Option<Range<usize>> {
-        let mut commas = self
-            .tokens
-            .iter()
-            .filter(|token| token.token == Token::Comma);
+        let tokens = self.tokens.iter();
+        let mut commas = tokens.filter(|token| token.token == Token::Comma);
         let comma = commas.find(|comma| within.contains(&comma.start()))?;
         Some(comma.start()..comma.end())
     }

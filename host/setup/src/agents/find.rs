@@ -135,10 +135,8 @@ impl Reader<'_> {
         object: &'a Object<'t>,
         name: &str,
     ) -> Result<Option<&'a ObjectProp<'t>>, Malformed> {
-        let mut named = object
-            .properties
-            .iter()
-            .filter(|one| one.name.as_str() == name);
+        let properties = object.properties.iter();
+        let mut named = properties.filter(|one| one.name.as_str() == name);
         let first = named.next();
         match named.next() {
             Some(second) => Err(self.wrong(second, format!("duplicate key `{name}`"))),

@@ -2,7 +2,7 @@
 //! and so does a machine to which windows of another one are connected: agents are launched there.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::editor::{Editor, Kind};
 use crate::agents::Dialect;
@@ -39,6 +39,11 @@ const SERVERS: [&str; 8] = [
 /// The maximum number of profiles.
 const PROFILES: usize = 100;
 
+/// The settings of the user within the folder of a flavour.
+fn of_user(folder: &Path) -> PathBuf {
+    folder.join("User").join("settings.json")
+}
+
 fn further(places: &Folders) -> Vec<PathBuf> {
     let usual = FLAVOURS.map(|name| places.settings.join(name));
     let others = OTHERS.map(|folder| places.home.join(folder));
@@ -52,11 +57,7 @@ fn further(places: &Folders) -> Vec<PathBuf> {
         files
     });
     let mut files: Vec<_> = profiles.collect();
-    files.extend(
-        others
-            .iter()
-            .map(|folder| folder.join("User").join("settings.json")),
-    );
+    files.extend(others.iter().map(|folder| of_user(folder)));
     let servers = SERVERS.map(|folder| places.home.join(folder));
     files.extend(servers.map(|folder| folder.join("data/Machine/settings.json")));
     files
@@ -67,13 +68,7 @@ pub(super) const VSCODE: Editor = Editor {
     title: "VS Code",
     kind: Kind::Agents {
         files: |places| {
-            let files = FLAVOURS.map(|name| {
-                places
-                    .settings
-                    .join(name)
-                    .join("User")
-                    .join("settings.json")
-            });
+            let files = FLAVOURS.map(|name| of_user(&places.settings.join(name)));
             files.to_vec()
         },
         further,

@@ -74,9 +74,8 @@ impl Connection {
     }
 
     fn resumes(&self) -> bool {
-        self.handshake
-            .get()
-            .is_some_and(|handshake| handshake.resumes)
+        let handshake = self.handshake.get();
+        handshake.is_some_and(|handshake| handshake.resumes)
     }
 
     /// Adds the headers that identify the connection and session of a request.

@@ -237,10 +237,8 @@ impl Connection {
             };
             let too_long = |_| End::Lost(self.web.error(Cause::TooLong(self.limit)));
             while let Some(event) = parser.next(&mut bytes).map_err(too_long)? {
-                let id = event
-                    .id
-                    .as_ref()
-                    .and_then(|id| HeaderValue::from_bytes(id).ok());
+                let text = event.id.as_ref();
+                let id = text.and_then(|id| HeaderValue::from_bytes(id).ok());
                 // Some servers begin with the event named in the request.
                 let is_known = std::mem::take(&mut is_first) && id.is_some() && id == progress.last;
                 if !event.data.is_empty() && !is_known {

@@ -246,9 +246,7 @@ impl Requests {
             life if life.names_session() => answer.session().cloned(),
             _ => None,
         };
-        let Some(name) = name else {
-            return;
-        };
+        let Some(name) = name else { return };
         // A session that is unknown to the agent has ended.
         let is_unknown = request.life == Life::Ends && answer.is_error(code::RESOURCE_NOT_FOUND);
         if answer.kind() == Kind::Error && !is_unknown {
