@@ -27,10 +27,8 @@ pub struct OutboundMessage {
 impl OutboundMessage {
     /// The id that the client receives.
     pub fn id(&self) -> Option<Id> {
-        match &self.id {
-            Some(id) => Id::parse(id),
-            None => self.message.id(),
-        }
+        let own = || self.message.id();
+        self.id.as_ref().map_or_else(own, |id| Id::parse(id))
     }
 
     /// Writes the message as one line.

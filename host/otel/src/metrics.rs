@@ -162,9 +162,8 @@ impl Metrics {
                 KeyValue::new(mapping::OPERATION, mapping::TURN),
                 KeyValue::new(mapping::TOKEN_TYPE, kind),
             ];
-            if let Some(name) = &agent.name {
-                about.push(KeyValue::new(mapping::AGENT_NAME, name.clone()));
-            }
+            let name = agent.name.clone();
+            about.extend(name.map(|name| KeyValue::new(mapping::AGENT_NAME, name)));
             self.tokens.record(count, &about);
         }
     }

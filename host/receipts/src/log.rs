@@ -235,10 +235,8 @@ impl Log {
 
     /// Ends the last segment, if there is one, and begins the next.
     fn begin_segment(&mut self) -> Result<(), LogError> {
-        let tree = match &self.last {
-            Some(last) => last.tree.clone(),
-            None => Tree::default(),
-        };
+        let last = self.last.as_ref();
+        let tree = last.map(|last| last.tree.clone()).unwrap_or_default();
         // A log without records has a checkpoint, too: it shows if all of them are missing.
         self.sign()?;
         let path = segment::path(&self.folder, tree.size());

@@ -215,10 +215,8 @@ impl Receipts {
         let options = about.request.and_then(|request| open.options.get(&request));
         let is_chosen = |option: &&PermissionOption| Some(&option.option_id) == chosen.as_ref();
         let option = options.into_iter().flatten().find(is_chosen);
-        match option {
-            Some(option) => Some(option.kind.clone()),
-            None => text_member(outcome, "outcome"),
-        }
+        let kind = option.map(|option| option.kind.clone());
+        kind.or_else(|| text_member(outcome, "outcome"))
     }
 
     fn remember(&mut self, connection: &str, request: u64, message: &Message) {

@@ -202,10 +202,7 @@ fn command(
         Some(Bin::Several(programs)) => programs.clone(),
     };
     let only = programs.values().next().filter(|_| programs.len() == 1);
-    let file = match cmd {
-        Some(cmd) => programs.get(cmd),
-        None => programs.get(short).or(only),
-    };
+    let file = cmd.map_or_else(|| programs.get(short).or(only), |cmd| programs.get(cmd));
     let file = file.ok_or_else(|| {
         let names: Vec<_> = programs.keys().map(String::as_str).collect();
         let there = list(&names, "none");

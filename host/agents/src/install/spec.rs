@@ -15,10 +15,8 @@ pub struct Spec<'s> {
 /// An npm package: `name`, `@scope/name`, each perhaps with `@version` or `@tag`.
 pub fn npm(text: &str) -> Option<Spec<'_>> {
     let at = text.char_indices().skip(1).find(|(_, c)| *c == '@');
-    let (name, version) = match at {
-        Some((at, _)) => (&text[..at], Some(&text[at + 1..])),
-        None => (text, None),
-    };
+    let (name, rest) = text.split_at(at.map_or(text.len(), |(at, _)| at));
+    let version = rest.strip_prefix('@');
     let mut parts = match name.strip_prefix('@') {
         Some(scoped) => scoped.split('/').collect(),
         None => vec![name],
@@ -37,13 +35,8 @@ pub fn npm(text: &str) -> Option<Spec<'_>> {
 /// A Python package: `name`, `name[extra]`, each perhaps with `@version`, `@latest` or `==version`.
 pub fn python(text: &str) -> Option<Spec<'_>> {
     let end = text.find("==").or_else(|| text.find('@'));
-    let (whole, version) = match end {
-        Some(end) => (
-            &text[..end],
-            Some(text[end..].trim_start_matches(['=', '@'])),
-        ),
-        None => (text, None),
-    };
+    let (whole, rest) = text.split_at(end.unwrap_or(text.len()));
+    let version = end.map(|_| rest.trim_start_matches(['=', '@']));
     let (name, extras) = whole.split_at(whole.find('[').unwrap_or(whole.len()));
     let inside = extras
         .strip_prefix('[')

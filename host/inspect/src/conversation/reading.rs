@@ -144,9 +144,8 @@ impl Reading {
             Part::Permission | Part::Hook => tool.input().or_else(|| words(tool.content)),
             _ => Some(said(line).1),
         };
-        if let Some(number) = line.request {
-            self.requests.insert(number, at);
-        }
+        self.requests
+            .extend(line.request.map(|number| (number, at)));
         self.say(at, row, line, &text.unwrap_or_default(), Change::Sets);
         Some(at)
     }

@@ -224,11 +224,8 @@ fn completed(params: &str) -> Result<[String; 3], Error> {
         ))
     })?;
     let argument = member(params, "argument").unwrap_or("null");
-    let (name, value) = (
-        text_member(argument, "name"),
-        text_member(argument, "value"),
-    );
-    let (Some(name), Some(value)) = (name, value) else {
+    let name = text_member(argument, "name");
+    let (Some(name), Some(value)) = (name, text_member(argument, "value")) else {
         return Err(invalid(format!(
             "{method} lacks an argument with a name and a value, two texts"
         )));

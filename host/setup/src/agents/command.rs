@@ -233,11 +233,8 @@ fn without(text: &str, words: &[ConfigString], count: usize) -> (Range<usize>, S
         Some(next) => next.at.start,
         None => {
             let end = words[count - 1].at.end;
-            let behind = text[end..].trim_start();
-            match behind.strip_prefix(',') {
-                Some(behind) => text.len() - behind.len(),
-                None => end,
-            }
+            let behind = text[end..].trim_start().strip_prefix(',');
+            behind.map_or(end, |behind| text.len() - behind.len())
         }
     };
     (start..end, String::new())

@@ -213,10 +213,8 @@ impl Connection {
         let mut is_first = true;
         let error = loop {
             // A server whose stream cannot be resumed may be silent for any time.
-            let silence = match progress.last {
-                Some(_) => SILENCE,
-                None => Duration::MAX,
-            };
+            let last = progress.last.as_ref();
+            let silence = last.map_or(Duration::MAX, |_| SILENCE);
             let chunk = tokio::select! {
                 chunk = timeout(silence, answer.chunk()) => chunk,
                 () = self.inbox.closed() => return Err(End::Closed),
