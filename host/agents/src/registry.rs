@@ -246,10 +246,8 @@ impl Registry {
                 || format!("a program for {platform}"),
                 |kind| format!("`{}` for {platform}", kind.as_str()),
             );
-            self.wrong(
-                &entry.id,
-                format!("is not available as {wanted}: it has {ways}"),
-            )
+            let wrong = format!("is not available as {wanted}: it has {ways}");
+            self.wrong(&entry.id, wrong)
         })?;
         let (_, env) = found.launch();
         let is_unfit = |key: &&String| key.is_empty() || key.contains(['=', '\0']);

@@ -65,10 +65,8 @@ impl Inbound {
 fn has_id(message: Message) -> Result<Message, Error> {
     let is_null = message.id().is_some_and(|id| id == Id::null());
     if message.kind() == Kind::Request && is_null {
-        Err(Error::new(
-            code::INVALID_REQUEST,
-            "the id of a request is a string or a number, not null",
-        ))
+        let wrong = "the id of a request is a string or a number, not null";
+        Err(Error::new(code::INVALID_REQUEST, wrong))
     } else {
         Ok(message)
     }

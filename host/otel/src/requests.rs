@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use acp_chain_acp::{PERMISSION, PROMPT};
 use acp_chain_trace::Line;
 use opentelemetry::KeyValue;
-use opentelemetry::trace::{SpanContext, SpanKind, Status};
+use opentelemetry::trace::{SpanContext, SpanKind};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
@@ -14,7 +14,7 @@ use crate::bodies::{self, Usage, at, place};
 use crate::content::{Call, Room, Turn};
 use crate::context::remote;
 use crate::mapping::{self, identifier};
-use crate::span::{end, list, names, with};
+use crate::span::{end, fail, list, names, with};
 
 /// The agent's name and version, from its answer to `initialize`.
 #[derive(Clone, Debug, Default)]
@@ -195,10 +195,9 @@ impl Request {
         }
         if line.error.is_some() {
             let code = at::<i64>(line.error.as_deref(), place::CODE).to_string();
-            self.fail(&code);
-            self.span
-                .attributes
-                .push(KeyValue::new(mapping::STATUS_CODE, code));
+            fail(&mut self.span, &code);
+            let status = KeyValue::new(mapping::STATUS_CODE, code);
+            self.span.attributes.push(status);
         }
         match &mut self.about {
             About::Turn(_) => {
@@ -213,7 +212,7 @@ impl Request {
                     content.set_result(line.result.as_deref());
                 }
                 if at(line.result.as_deref(), place::MCP_ERROR) {
-                    self.fail(mapping::TOOL_ERROR);
+                    fail(&mut self.span, mapping::TOOL_ERROR);
                 }
                 let about = [(mapping::PROVIDER, Some(from))];
                 self.span.attributes.extend(names(&about));
@@ -230,13 +229,6 @@ impl Request {
             let reasons = list(mapping::FINISH_REASONS, [reason].into_iter());
             self.span.attributes.push(reasons);
         }
-    }
-
-    /// Records an error. Only its code is exported, since its text may contain anything.
-    fn fail(&mut self, code: &str) {
-        self.span.status = Status::error("");
-        let code = KeyValue::new(mapping::ERROR_TYPE, code.to_owned());
-        self.span.attributes.push(code);
     }
 }
 

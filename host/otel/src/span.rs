@@ -37,6 +37,13 @@ pub fn end(mut span: SpanData, at: SystemTime) -> SpanData {
     span
 }
 
+/// Records an error. Only its code is exported, since its text may contain anything.
+pub fn fail(span: &mut SpanData, code: &str) {
+    span.status = Status::error("");
+    let code = KeyValue::new(mapping::ERROR_TYPE, code.to_owned());
+    span.attributes.push(code);
+}
+
 /// The name of a span: the operation and its target.
 pub fn with(what: &str, target: Option<&str>) -> String {
     match target {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use acp_chain_acp::{TurnState, Turns};
 use acp_chain_trace::{Decision, Ids, Kind, Line, Role, State};
 use opentelemetry::KeyValue;
-use opentelemetry::trace::{Event, SpanContext, Status};
+use opentelemetry::trace::{Event, SpanContext};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
@@ -18,7 +18,7 @@ use crate::content::{Call, Room};
 use crate::context::{child, root};
 use crate::mapping::{self, identifier};
 use crate::requests::{About, Agent, NewRequest, Request};
-use crate::span::{begin, end, list, names, with};
+use crate::span::{begin, end, fail, list, names, with};
 
 /// The maximum number of open spans of each kind, for all connections together.
 const MOST: usize = 10_000;
@@ -376,10 +376,8 @@ impl Connection {
                 *number
             })
             .collect();
-        turns
-            .into_iter()
-            .flat_map(|turn| self.close(turn))
-            .collect()
+        let ended = turns.into_iter().flat_map(|turn| self.close(turn));
+        ended.collect()
     }
 
     /// Removes a request that is no longer open.
@@ -455,9 +453,8 @@ impl Connection {
         let above = self.above(Some(session));
         let context = child(&above, self.ids.span(&["tool", session, id, time]));
         let mut span = begin(String::new(), context, Some(above), self.last);
-        span.attributes
-            .push(KeyValue::new(mapping::OPERATION, mapping::TOOL));
         span.attributes.extend(names(&[
+            (mapping::OPERATION, Some(mapping::TOOL)),
             (mapping::TOOL_CALL, Some(id)),
             (mapping::CONVERSATION, Some(session)),
         ]));
@@ -475,10 +472,8 @@ impl Connection {
     fn hop(&self, line: &Line, proxy: &str, decision: Decision) -> Option<SpanData> {
         let took = Duration::from_micros(line.worked.or(line.held)?);
         let request = line.request.and_then(|number| self.requests.get(&number));
-        let above = match request {
-            Some(request) => request.span.span_context.clone(),
-            None => self.above(line.session.as_deref()),
-        };
+        let own = request.map(|request| request.span.span_context.clone());
+        let above = own.unwrap_or_else(|| self.above(line.session.as_deref()));
         let number = line.request.unwrap_or_default().to_string();
         let what = ["hop", proxy, &line.time, &number, decision.as_str()];
         let context = child(&above, self.ids.span(&what));
@@ -492,9 +487,7 @@ impl Connection {
             (mapping::CONVERSATION, line.session.as_deref()),
         ]));
         if matches!(decision, Decision::Fail | Decision::Expire) {
-            span.status = Status::error("");
-            span.attributes
-                .push(KeyValue::new(mapping::ERROR_TYPE, decision.as_str()));
+            fail(&mut span, decision.as_str());
         }
         Some(end(span, self.last))
     }
@@ -531,19 +524,12 @@ impl Connection {
             return false;
         };
         let now = line.restarts.unwrap_or_default();
-        match self.restarts.get_mut(proxy) {
-            Some(before) => {
-                let has_grown = now > *before;
-                *before = now.max(*before);
-                has_grown
-            }
-            None => {
-                if self.restarts.len() < MOST {
-                    self.restarts.insert(proxy.clone(), now);
-                }
-                false
-            }
+        let before = self.restarts.get(proxy).copied();
+        if before.is_some() || self.restarts.len() < MOST {
+            let most = now.max(before.unwrap_or_default());
+            self.restarts.insert(proxy.clone(), most);
         }
+        before.is_some_and(|before| now > before)
     }
 
     /// Adds an event to its turn, otherwise to the connection.
@@ -583,9 +569,7 @@ impl Tool {
         let content = self.content.iter();
         span.attributes.extend(content.flat_map(Call::attributes));
         if self.status == Some("failed") {
-            span.status = Status::error("");
-            span.attributes
-                .push(KeyValue::new(mapping::ERROR_TYPE, mapping::TOOL_ERROR));
+            fail(&mut span, mapping::TOOL_ERROR);
         }
         span
     }
@@ -593,6 +577,8 @@ impl Tool {
 
 #[cfg(test)]
 mod tests {
+    use opentelemetry::trace::Status;
+
     use super::*;
 
     const TURN: &str = r#"

@@ -105,10 +105,8 @@ fn read(mut replies: &mut dyn BufRead) -> io::Result<Reply> {
 }
 
 fn ended(error: &io::Error) -> io::Error {
-    io::Error::new(
-        error.kind(),
-        "the process that writes them has ended; its log may say why",
-    )
+    let why = "the process that writes them has ended; its log may say why";
+    io::Error::new(error.kind(), why)
 }
 
 fn malformed() -> io::Error {

@@ -247,13 +247,9 @@ impl Store {
             return Ok(None);
         };
         let file = self.place(path).join(backup_name(record));
-        match read(&file)? {
-            Some(text) if digest(&text) == *expected => Ok(Some(text)),
-            _ => Err(Error::record(
-                &file,
-                "its content does not match its digest",
-            )),
-        }
+        let text = read(&file)?.filter(|text| digest(text) == *expected);
+        let wrong = || Error::record(&file, "its content does not match its digest");
+        text.map(Some).ok_or_else(wrong)
     }
 
     /// An edited text without the record's changes.

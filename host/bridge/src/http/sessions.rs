@@ -166,10 +166,8 @@ pub fn no_batches() -> Refusal {
 }
 
 fn unknown_session() -> Refusal {
-    refuse(
-        StatusCode::NOT_FOUND,
-        "the session is unknown or closed; begin another with `initialize`",
-    )
+    let why = "the session is unknown or closed; begin another with `initialize`";
+    refuse(StatusCode::NOT_FOUND, why)
 }
 
 /// The id of the request that a `notifications/cancelled` names.
