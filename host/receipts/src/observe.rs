@@ -257,17 +257,14 @@ impl Observer for Receipts {
     }
 
     fn began(&mut self, heading: &Line, chain: Option<&str>) -> io::Result<()> {
+        let is_proxy = heading.role == Some(Role::Proxy);
         let known = Connection {
-            has_ends: heading.role != Some(Role::Proxy),
+            has_ends: !is_proxy,
             options: BTreeMap::new(),
         };
         self.connections.insert(heading.connection.clone(), known);
         let named = |text: Option<&String>| text.map(|text| self.name(text));
-        let role = if heading.role == Some(Role::Proxy) {
-            "proxy"
-        } else {
-            "agent"
-        };
+        let role = if is_proxy { "proxy" } else { "agent" };
         let record = Record {
             connection: Some(heading.connection.clone()),
             version: Some(VERSION),
@@ -299,14 +296,10 @@ impl Observer for Receipts {
                 about,
                 content,
                 ..
-            } => self.decided(
-                connection,
-                time,
-                proxy,
-                *decision,
-                about,
-                content.as_deref(),
-            ),
+            } => {
+                let content = content.as_deref();
+                self.decided(connection, time, proxy, *decision, about, content)
+            }
             // What was spared in a dry run was not decided.
             Event::Crossed { .. }
             | Event::Became { .. }

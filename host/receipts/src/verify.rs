@@ -304,10 +304,8 @@ impl Walk {
             let from = self.said + 1;
             return Err(Damage::Hidden { from });
         }
-        let rewritten = kept
-            .iter()
-            .find(|kept| root_at(kept.size) != Some(kept.root));
-        if let Some(kept) = rewritten {
+        let mut all = kept.iter();
+        if let Some(kept) = all.find(|kept| root_at(kept.size) != Some(kept.root)) {
             return Err(Damage::Rewritten { size: kept.size });
         }
         Ok(Verified {

@@ -178,11 +178,8 @@ impl Findings {
     fn known(&self, name: &str, has: impl Fn(&Self, &str) -> bool) -> String {
         let name = &name[..name.floor_char_boundary(LONGEST_NAME)];
         let is_full = self.used.len().max(self.costs.len()) >= MOST_KINDS;
-        let shown = if is_full && !has(self, name) {
-            OTHERS
-        } else {
-            name
-        };
+        let is_other = is_full && !has(self, name);
+        let shown = if is_other { OTHERS } else { name };
         shown.to_owned()
     }
 

@@ -156,11 +156,8 @@ pub async fn answer(
     };
     let status = status_of(&first.message);
     let alone = first.message.kind().is_response() && accepts.json;
-    let form = if alone || !accepts.events || status != StatusCode::OK {
-        Form::Answer
-    } else {
-        Form::Events
-    };
+    let is_one = alone || !accepts.events || status != StatusCode::OK;
+    let form = if is_one { Form::Answer } else { Form::Events };
     let mut response = stream(place, form, Some(first));
     *response.status_mut() = status;
     Ok(response)

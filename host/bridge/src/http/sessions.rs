@@ -44,11 +44,8 @@ impl ClientRequest<'_> {
         }
         let last = said.last();
         let begun = last.is_some_and(|last| last.message.kind() == Kind::Result);
-        let form = if self.accepts.json && said.len() == 1 || !self.accepts.events {
-            Form::Answer
-        } else {
-            Form::Events
-        };
+        let is_one = self.accepts.json && said.len() == 1 || !self.accepts.events;
+        let form = if is_one { Form::Answer } else { Form::Events };
         let answer = reply::stream(place, form, said);
         Ok(if begun {
             named(answer, SESSION.clone(), key.reveal())

@@ -122,16 +122,12 @@ impl Play {
     ) -> Result<Option<Message>, Stop> {
         let (mut asked, mut answer) = self.try_to_set_up(method, params, result).await?;
         let was_failed = |play: &Self| play.seen.lock().was_failed();
-        let is_answered = |answer: &Option<Message>| {
-            answer
-                .as_ref()
-                .is_some_and(|answer| answer.kind() == Kind::Result)
-        };
-        if !is_answered(&answer) && was_failed(self) {
+        let kind = |answer: &Option<Message>| answer.as_ref().map(Message::kind);
+        if kind(&answer) != Some(Kind::Result) && was_failed(self) {
             // A client would retry.
             (asked, answer) = self.try_to_set_up(method, params, result).await?;
         }
-        if is_answered(&answer) {
+        if kind(&answer) == Some(Kind::Result) {
             return Ok(asked);
         }
         let (what, came) = match &answer {
@@ -147,9 +143,8 @@ impl Play {
             line(' ', "client", method, params),
             line('-', "client gets", "result", result),
         ];
-        Err(Finding::failure(what)
-            .with_case(lines.into_iter().chain(came))
-            .into())
+        let finding = Finding::failure(what).with_case(lines.into_iter().chain(came));
+        Err(finding.into())
     }
 
     /// Returns the request that the agent received, and the answer that the client received.
@@ -296,17 +291,12 @@ impl Play {
                 let answers = self.answers.entry((to, id.unwrap_or_default()));
                 answers.or_default().push(message);
             }
-            Kind::Request | Kind::Notification => {
-                let is_own = self.seen.is_own(to, &message);
-                match (is_own, kind) {
-                    (true, Kind::Request) => {
-                        let outcome = least(to, message.method());
-                        self.answer(to, &message, &outcome).await?;
-                    }
-                    (true, _) => {}
-                    (false, _) => self.inbox.push((to, message)),
-                }
+            _ if !self.seen.is_own(to, &message) => self.inbox.push((to, message)),
+            Kind::Request => {
+                let outcome = least(to, message.method());
+                self.answer(to, &message, &outcome).await?;
             }
+            Kind::Notification => {}
         }
         Ok(())
     }

@@ -43,11 +43,8 @@ impl Web {
     /// Whether a request is for us, and not from a forbidden page.
     pub fn check(&self, head: &Parts, peer: &Peer) -> Result<(), Rejection> {
         // The scheme that the client uses.
-        let scheme = if peer.is_encrypted || self.is_behind {
-            "https"
-        } else {
-            "http"
-        };
+        let is_encrypted = peer.is_encrypted || self.is_behind;
+        let scheme = if is_encrypted { "https" } else { "http" };
         let name = called(&head.headers, &head.uri, scheme, &self.hosts);
         let name = name.ok_or(Rejection {
             status: StatusCode::MISDIRECTED_REQUEST,

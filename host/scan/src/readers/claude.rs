@@ -187,11 +187,8 @@ impl Claude {
             return;
         };
         let process = text_of(line.start_time).to_owned();
-        let before = if self.cost.0 == process {
-            self.cost.1
-        } else {
-            0
-        };
+        let is_same = self.cost.0 == process;
+        let before = if is_same { self.cost.1 } else { 0 };
         let amount = total.saturating_sub(before);
         if amount > 0 {
             self.begin(line, events);

@@ -202,11 +202,8 @@ impl Place<'_> {
         let Some(last) = object.properties.last() else {
             let inside = &self.text[object.start() + 1..close];
             // A comment may extend to the end of its line.
-            let around = if inside.trim().is_empty() || around.contains('\n') {
-                around
-            } else {
-                self.line
-            };
+            let is_enough = inside.trim().is_empty() || around.contains('\n');
+            let around = if is_enough { around } else { self.line };
             let outer = Layout::after(around, step);
             let end = close - (inside.len() - inside.trim_end().len());
             return vec![(end..close, written(&outer.inner()) + around)];

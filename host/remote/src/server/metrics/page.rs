@@ -69,11 +69,8 @@ impl Page {
 }
 
 fn kind(name: &str) -> &'static str {
-    if name.ends_with("_total") {
-        "counter"
-    } else {
-        "gauge"
-    }
+    let only_grows = name.ends_with("_total");
+    if only_grows { "counter" } else { "gauge" }
 }
 
 #[cfg(test)]
