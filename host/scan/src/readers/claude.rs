@@ -27,7 +27,11 @@ pub(super) struct Claude {
 /// The usage of how many messages is remembered. Past it, that of all is forgotten.
 const MOST: usize = 65_536;
 
-#[serde_with::apply(Option<String> => #[serde(default, deserialize_with = "short")])]
+#[serde_with::apply(
+    Option<String> => #[serde(default, deserialize_with = "short")],
+    Option<&RawValue> => #[serde(borrow)],
+    bool => #[serde(default)],
+)]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'l> {
@@ -36,17 +40,12 @@ struct Line<'l> {
     session_id: Option<String>,
     cwd: Option<String>,
     agent_id: Option<String>,
-    #[serde(default)]
     is_meta: bool,
-    #[serde(default)]
     is_sidechain: bool,
-    #[serde(default)]
     is_compact_summary: bool,
-    #[serde(borrow)]
     message: Option<&'l RawValue>,
     #[serde(rename = "totalCostUSD")]
     total_cost: Option<f64>,
-    #[serde(borrow)]
     start_time: Option<&'l RawValue>,
 }
 
@@ -60,6 +59,7 @@ struct Message<'m> {
 }
 
 /// A block of content, of any kind.
+#[serde_with::apply(Option<&RawValue> => #[serde(borrow)])]
 #[derive(Deserialize)]
 struct Block<'b> {
     #[serde(rename = "type", default)]
@@ -67,10 +67,8 @@ struct Block<'b> {
     text: Option<String>,
     id: Option<String>,
     name: Option<String>,
-    #[serde(borrow)]
     input: Option<&'b RawValue>,
     tool_use_id: Option<String>,
-    #[serde(borrow)]
     content: Option<&'b RawValue>,
     is_error: Option<bool>,
 }

@@ -44,6 +44,7 @@ struct Context {
 }
 
 /// A `response_item` of any kind.
+#[serde_with::apply(Option<&RawValue> => #[serde(borrow)])]
 #[derive(Deserialize)]
 struct Item<'i> {
     #[serde(rename = "type", default)]
@@ -52,45 +53,37 @@ struct Item<'i> {
     name: Option<String>,
     namespace: Option<String>,
     arguments: Option<String>,
-    #[serde(borrow)]
     input: Option<&'i RawValue>,
-    #[serde(borrow)]
     action: Option<&'i RawValue>,
-    #[serde(borrow)]
     output: Option<&'i RawValue>,
 }
 
 /// An `event_msg` of any kind.
+#[serde_with::apply(Option<&RawValue> => #[serde(borrow)])]
 #[derive(Deserialize)]
 struct Told<'t> {
     #[serde(rename = "type", default)]
     kind: String,
-    #[serde(borrow)]
     message: Option<&'t RawValue>,
-    #[serde(borrow)]
     item: Option<&'t RawValue>,
-    #[serde(borrow)]
     info: Option<&'t RawValue>,
 }
 
 /// An item that is completed, of any kind.
+#[serde_with::apply(Option<&RawValue> => #[serde(borrow)])]
 #[derive(Deserialize)]
 struct Done<'d> {
     #[serde(rename = "type", default)]
     kind: String,
     #[serde(default)]
     id: String,
-    #[serde(borrow)]
     content: Option<&'d RawValue>,
-    #[serde(borrow)]
     command: Option<&'d RawValue>,
     aggregated_output: Option<String>,
     exit_code: Option<i64>,
     server: Option<String>,
     tool: Option<String>,
-    #[serde(borrow)]
     arguments: Option<&'d RawValue>,
-    #[serde(borrow)]
     result: Option<&'d RawValue>,
 }
 

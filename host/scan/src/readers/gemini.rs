@@ -50,14 +50,13 @@ struct Change<'c> {
     messages: Option<List<&'c RawValue>>,
 }
 
+#[serde_with::apply(Option<&RawValue> => #[serde(borrow)])]
 #[derive(Deserialize)]
 struct Call<'c> {
     id: Option<String>,
     #[serde(default)]
     name: String,
-    #[serde(borrow)]
     args: Option<&'c RawValue>,
-    #[serde(borrow)]
     result: Option<&'c RawValue>,
     status: Option<String>,
 }

@@ -59,6 +59,7 @@ struct Run<'r> {
 }
 
 /// A tool call, and an update of any kind.
+#[serde_with::apply(Option<&RawValue> => #[serde(borrow)])]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Call<'c> {
@@ -68,11 +69,8 @@ struct Call<'c> {
     title: Option<String>,
     kind: Option<Kind>,
     status: Option<String>,
-    #[serde(borrow)]
     raw_input: Option<&'c RawValue>,
-    #[serde(borrow)]
     raw_output: Option<&'c RawValue>,
-    #[serde(borrow)]
     content: Option<&'c RawValue>,
     cost: Option<Cost>,
 }
