@@ -27,13 +27,13 @@ pub enum TurnEvent {
 pub struct Tracker {
     running: Turns<String, u64>,
     /// Prompts without an answer, by the number of the request.
-    asked: HashMap<u64, Asked>,
+    asked: HashMap<u64, OpenRequest>,
     /// The newest turn of each session that the agent has not spoken in.
     silent: HashMap<String, u64>,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct OpenRequest {
     row: u64,
     session: String,
 }
@@ -60,7 +60,7 @@ impl Tracker {
         if self.asked.len() < MOST && self.silent.len() < MOST {
             let session = session.to_owned();
             self.silent.insert(session.clone(), row);
-            self.asked.insert(number, Asked { row, session });
+            self.asked.insert(number, OpenRequest { row, session });
         }
         Some(TurnEvent::Begins(title))
     }
@@ -72,7 +72,7 @@ impl Tracker {
             let version = named.and_then(|version| version.get().parse().ok());
             self.running.agree(version.unwrap_or(1));
         }
-        let Asked { row, session } = self.asked.remove(&line.request?)?;
+        let OpenRequest { row, session } = self.asked.remove(&line.request?)?;
         let says_end = line.error.is_some()
             || string(body().stop_reason).is_some()
             || self.running.len() >= MOST;

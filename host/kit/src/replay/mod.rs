@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 use self::player::Player;
-use self::wire::Received;
+use self::wire::WireEvent;
 use acp_chain_channel::Peer;
 
 pub use self::player::Difference;
@@ -67,11 +67,11 @@ async fn turns(
             return Ok(());
         }
         match wire.receive(patience).await {
-            Received::Message(message) => player.take(message)?,
-            Received::Malformed(line) => return Err(player.malformed(line)),
-            Received::End if player.is_done() => return Ok(()),
-            Received::End => return Err(player.missing("the other side has ended")),
-            Received::Timeout => {
+            WireEvent::Message(message) => player.take(message)?,
+            WireEvent::Malformed(line) => return Err(player.malformed(line)),
+            WireEvent::End if player.is_done() => return Ok(()),
+            WireEvent::End => return Err(player.missing("the other side has ended")),
+            WireEvent::Timeout => {
                 let why = format!("nothing arrived within {} s", pace.patience.as_secs());
                 return Err(player.missing(&why));
             }

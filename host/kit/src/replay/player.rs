@@ -99,7 +99,7 @@ impl Player {
 
     /// Takes a received message.
     pub fn take(&mut self, message: Value) -> Result<(), Difference> {
-        let received = Received::of(&message, &self.ours);
+        let received = ReceivedMessage::of(&message, &self.ours);
         let Some(at) = self.expected(&received) else {
             return Err(Difference {
                 line: None,
@@ -143,7 +143,7 @@ impl Player {
     }
 
     /// The step expected next in the session of a received message. Outside sessions, answers may arrive in any order.
-    fn expected(&self, received: &Received) -> Option<usize> {
+    fn expected(&self, received: &ReceivedMessage) -> Option<usize> {
         let session = match (received.kind, received.request) {
             (Kind::Response, Some(request)) => {
                 let mut steps = self.steps.iter();
@@ -193,7 +193,7 @@ impl Player {
 }
 
 /// The parts of a received message that are compared.
-struct Received<'m> {
+struct ReceivedMessage<'m> {
     kind: Kind,
     method: Option<&'m str>,
     /// The request of the recording, for an answer.
@@ -202,7 +202,7 @@ struct Received<'m> {
     body: Option<&'m Value>,
 }
 
-impl<'m> Received<'m> {
+impl<'m> ReceivedMessage<'m> {
     fn of(message: &'m Value, ours: &HashMap<u64, u64>) -> Self {
         let (method, id) = (message.get("method"), message.get("id"));
         let kind = match (method, id) {

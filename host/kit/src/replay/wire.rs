@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// An event from the other end.
 #[derive(Debug, PartialEq)]
-pub enum Received {
+pub enum WireEvent {
     /// A message.
     Message(Value),
     /// A line that is not a message.
@@ -43,7 +43,7 @@ pub struct Wire {
     /// Lines to be written. The recording bounds their number.
     input: mpsc::UnboundedSender<String>,
     writes: JoinHandle<()>,
-    lines: mpsc::Receiver<Received>,
+    lines: mpsc::Receiver<WireEvent>,
     /// The rest of a batch.
     batch: std::vec::IntoIter<Value>,
 }
@@ -128,23 +128,23 @@ impl Wire {
     }
 
     /// The next event.
-    pub async fn receive(&mut self, patience: Option<Duration>) -> Received {
+    pub async fn receive(&mut self, patience: Option<Duration>) -> WireEvent {
         let until = patience.map(|patience| Instant::now() + patience);
         loop {
             if let Some(message) = self.batch.next() {
-                return Received::Message(message);
+                return WireEvent::Message(message);
             }
             let received = match until {
                 Some(until) => match timeout_at(until, self.lines.recv()).await {
                     Ok(received) => received,
-                    Err(_) => return Received::Timeout,
+                    Err(_) => return WireEvent::Timeout,
                 },
                 None => self.lines.recv().await,
             };
             match received {
-                Some(Received::Message(Value::Array(batch))) => self.batch = batch.into_iter(),
+                Some(WireEvent::Message(Value::Array(batch))) => self.batch = batch.into_iter(),
                 Some(received) => return received,
-                None => return Received::End,
+                None => return WireEvent::End,
             }
         }
     }
@@ -188,7 +188,7 @@ async fn write(mut input: impl AsyncWrite + Unpin, mut queued: mpsc::UnboundedRe
     }
 }
 
-async fn read(output: impl AsyncRead + Unpin, tell: mpsc::Sender<Received>) {
+async fn read(output: impl AsyncRead + Unpin, tell: mpsc::Sender<WireEvent>) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
     loop {
@@ -196,11 +196,13 @@ async fn read(output: impl AsyncRead + Unpin, tell: mpsc::Sender<Received>) {
         let mut bounded = (&mut output).take(LINE as u64 + 1);
         let received = match bounded.read_until(b'\n', &mut line).await {
             Ok(0) | Err(_) => return,
-            Ok(_) if line.len() > LINE => Received::Malformed("a line that is too long".to_owned()),
+            Ok(_) if line.len() > LINE => {
+                WireEvent::Malformed("a line that is too long".to_owned())
+            }
             Ok(_) if line.trim_ascii().is_empty() => continue,
             Ok(_) => match read_whole(&line) {
-                Ok(message) => Received::Message(message),
-                Err(_) => Received::Malformed(String::from_utf8_lossy(&line).into_owned()),
+                Ok(message) => WireEvent::Message(message),
+                Err(_) => WireEvent::Malformed(String::from_utf8_lossy(&line).into_owned()),
             },
         };
         if tell.send(received).await.is_err() {
@@ -228,7 +230,7 @@ mod tests {
         let (mut wire, _theirs) = wire();
         wire.send(&json!("a message that does not fit"));
         let patience = Some(Duration::from_mins(1));
-        assert_eq!(wire.receive(patience).await, Received::Timeout);
+        assert_eq!(wire.receive(patience).await, WireEvent::Timeout);
         wire.close(false, None).await;
     }
 
@@ -246,7 +248,7 @@ mod tests {
             read
         });
         for _ in 0..count {
-            assert_eq!(wire.receive(None).await, Received::Message(json!(1)));
+            assert_eq!(wire.receive(None).await, WireEvent::Message(json!(1)));
         }
         wire.close(true, None).await;
         assert_eq!(speaks.await.unwrap(), "\"a message that does not fit\"\n");
@@ -256,15 +258,15 @@ mod tests {
     async fn invalid_text_is_replaced_and_batches_are_split() {
         let lines = b"[1,\"\\ud800\"]\n1e999\n";
         let mut wire = Wire::over(&lines[..], tokio::io::sink(), None);
-        assert_eq!(wire.receive(None).await, Received::Message(json!(1)));
+        assert_eq!(wire.receive(None).await, WireEvent::Message(json!(1)));
         assert_eq!(
             wire.receive(None).await,
-            Received::Message(json!("\u{fffd}"))
+            WireEvent::Message(json!("\u{fffd}"))
         );
         assert_eq!(
             wire.receive(None).await,
-            Received::Malformed("1e999\n".to_owned())
+            WireEvent::Malformed("1e999\n".to_owned())
         );
-        assert_eq!(wire.receive(None).await, Received::End);
+        assert_eq!(wire.receive(None).await, WireEvent::End);
     }
 }

@@ -6,7 +6,7 @@ use similar::DiffOp;
 use similar::algorithms::{Capture, myers};
 
 use super::act::{Kind, Said};
-use super::ends::Received;
+use super::ends::Arrival;
 use super::pattern::Captures;
 
 /// The maximum duration of the search. For thousands of messages, the match found by then may not be the best.
@@ -26,7 +26,7 @@ pub enum Pair {
 }
 
 /// Finds the most messages that match exactly, and among the rest the most whose kind and method match.
-pub fn align(expected: &[&Said], came: &[Received], captures: &Captures) -> Vec<Pair> {
+pub fn align(expected: &[&Said], came: &[Arrival], captures: &Captures) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for op in compare(expected, came, Some(captures)) {
         let (old, new) = (op.old_range(), op.new_range());
@@ -49,8 +49,8 @@ pub fn align(expected: &[&Said], came: &[Received], captures: &Captures) -> Vec<
 }
 
 /// The longest common subsequence: messages that match exactly, or, without captures, by kind and method.
-fn compare(expected: &[&Said], came: &[Received], captures: Option<&Captures>) -> Vec<DiffOp> {
-    let old: Vec<_> = expected.iter().map(|said| Expected(said)).collect();
+fn compare(expected: &[&Said], came: &[Arrival], captures: Option<&Captures>) -> Vec<DiffOp> {
+    let old: Vec<_> = expected.iter().map(|said| ExpectedMessage(said)).collect();
     let candidates = came.iter().map(|came| Candidate { came, captures });
     let new: Vec<_> = candidates.collect();
     let mut found = similar::algorithms::Replace::new(Capture::new());
@@ -61,15 +61,15 @@ fn compare(expected: &[&Said], came: &[Received], captures: Option<&Captures>) -
     found.into_inner().into_ops()
 }
 
-struct Expected<'a>(&'a Said);
+struct ExpectedMessage<'a>(&'a Said);
 
 struct Candidate<'a> {
-    came: &'a Received,
+    came: &'a Arrival,
     captures: Option<&'a Captures>,
 }
 
-impl PartialEq<Expected<'_>> for Candidate<'_> {
-    fn eq(&self, Expected(said): &Expected) -> bool {
+impl PartialEq<ExpectedMessage<'_>> for Candidate<'_> {
+    fn eq(&self, ExpectedMessage(said): &ExpectedMessage) -> bool {
         is_of_kind(said, self.came)
             && self.captures.is_none_or(|captures| {
                 let mut body = said.body.iter();
@@ -79,7 +79,7 @@ impl PartialEq<Expected<'_>> for Candidate<'_> {
 }
 
 /// Whether a message has the expected kind and method, and, unless it is a request, belongs to the expected request.
-fn is_of_kind(said: &Said, came: &Received) -> bool {
+fn is_of_kind(said: &Said, came: &Arrival) -> bool {
     let is_named = matches!(said.kind, Kind::Request(_)) || said.name == came.said.name;
     said.kind == came.said.kind && is_named
 }
@@ -100,9 +100,9 @@ mod tests {
         said.collect()
     }
 
-    fn came(lines: &str) -> Vec<Received> {
+    fn came(lines: &str) -> Vec<Arrival> {
         let said = expected(lines).into_iter();
-        let came = said.map(|mut said| Received {
+        let came = said.map(|mut said| Arrival {
             body: Json::read(&said.body.take().unwrap().to_string()).unwrap(),
             said,
             id: None,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::act::{Act, Kind, Said};
 use super::align::{Pair, align};
-use super::ends::Received;
+use super::ends::Arrival;
 use super::json::Json;
 use super::log::LogLine;
 use super::outcome::Outcome;
@@ -69,7 +69,7 @@ impl Player<'_> {
     }
 
     /// The outcome of an expected message, whose body may differ.
-    fn expected(&mut self, peer: Peer, at: usize, said: &Said, came: &Received) -> Outcome {
+    fn expected(&mut self, peer: Peer, at: usize, said: &Said, came: &Arrival) -> Outcome {
         if let (Some(name), Some(id)) = (&said.name, &came.id) {
             self.end(peer).got.insert(name.clone(), id.clone());
         }
@@ -98,7 +98,7 @@ impl Player<'_> {
     }
 
     /// The outcome of an unexpected message.
-    fn unexpected(&mut self, peer: Peer, came: &Received) -> Outcome {
+    fn unexpected(&mut self, peer: Peer, came: &Arrival) -> Outcome {
         let mut said = came.said.clone();
         if let (Kind::Request(method), Some(id)) = (&said.kind, &came.id) {
             let name = self.name_for(peer, method);
@@ -138,7 +138,7 @@ impl Player<'_> {
     }
 
     /// Unwraps an MCP server's answer from the ACP message that carries it.
-    fn unwrap(&self, peer: Peer, mut came: Received) -> Received {
+    fn unwrap(&self, peer: Peer, mut came: Arrival) -> Arrival {
         let is_call = |name: &String| peer == Peer::Agent && self.calls.contains(name);
         if came.said.kind != Kind::Result || !came.said.name.as_ref().is_some_and(is_call) {
             return came;

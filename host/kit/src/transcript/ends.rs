@@ -9,7 +9,7 @@ use acp_chain_rpc::{self as rpc, Id, Message};
 
 /// A message received at an end.
 #[derive(Clone, Debug)]
-pub struct Received {
+pub struct Arrival {
     /// Kind and name, without the body. A request has no name yet.
     pub said: Said,
     pub body: Json,
@@ -23,7 +23,7 @@ pub struct End {
     /// The requests that it received, by name.
     pub got: HashMap<String, Id>,
     /// Received messages that no step has expected yet.
-    pub inbox: Vec<Received>,
+    pub inbox: Vec<Arrival>,
 }
 
 impl End {
@@ -46,12 +46,12 @@ impl End {
     }
 
     /// Empties the inbox.
-    pub fn take(&mut self) -> Vec<Received> {
+    pub fn take(&mut self) -> Vec<Arrival> {
         self.wire.release();
         std::mem::take(&mut self.inbox)
     }
 
-    fn parse(&self, message: &Message) -> Received {
+    fn parse(&self, message: &Message) -> Arrival {
         let id = message.id();
         // A body that cannot be parsed, as with a number out of range, is compared as text.
         let body = Json::read(message.body());
@@ -76,7 +76,7 @@ impl End {
             name,
             body: None,
         };
-        Received { said, body, id }
+        Arrival { said, body, id }
     }
 
     /// The name of the request that a notification cancels; `None` for other notifications.

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use super::act::{Act, Kind, ValuesOf};
 use super::deadline::{Deadline, LONGEST};
-use super::ends::{End, Received};
+use super::ends::{Arrival, End};
 use super::format::Script;
 use super::json::{Json, plain};
 use super::log::Log;
@@ -305,15 +305,15 @@ impl<'a> Player<'a> {
         let id = plain(name);
         self.client.wire.ask(&id, method, &params).await?;
         self.rest().await;
-        let asks = |came: &Received| came.said.kind == Kind::Request(method.to_owned());
+        let asks = |came: &Arrival| came.said.kind == Kind::Request(method.to_owned());
         if let Some(id) = take(&mut self.agent.inbox, asks).and_then(|came| came.id) {
             self.agent.wire.answer(&id, "result", &result).await?;
             self.rest().await;
         }
-        let answers = |came: &Received| came.said.name.as_deref() == Some(name);
+        let answers = |came: &Arrival| came.said.name.as_deref() == Some(name);
         match take(&mut self.client.inbox, answers) {
-            Some(Received { said, .. }) if said.kind == Kind::Result => Ok(()),
-            Some(Received { body, .. }) => {
+            Some(Arrival { said, .. }) if said.kind == Kind::Result => Ok(()),
+            Some(Arrival { body, .. }) => {
                 let body = quote(&body.to_string(), MAX_QUOTE);
                 Err(Stop(format!(
                     "`{method}` was answered with an error: {body}"
@@ -373,7 +373,7 @@ pub(super) fn list<'n>(names: impl Iterator<Item = &'n String>) -> String {
 }
 
 /// Takes the first match out of a list.
-fn take(list: &mut Vec<Received>, is_it: impl FnMut(&Received) -> bool) -> Option<Received> {
+fn take(list: &mut Vec<Arrival>, is_it: impl FnMut(&Arrival) -> bool) -> Option<Arrival> {
     let at = list.iter().position(is_it)?;
     Some(list.remove(at))
 }

@@ -43,12 +43,12 @@ const MOST: usize = 256 << 20;
 const UNIT: usize = 1024;
 
 /// An unprocessed message, and its share of [`MOST`].
-type Unprocessed = (Message, OwnedSemaphorePermit);
+type UnprocessedMessage = (Message, OwnedSemaphorePermit);
 
 /// One end of the chain: sends lines, and receives messages.
 pub struct Wire {
     writer: WriteHalf<DuplexStream>,
-    lines: mpsc::Receiver<Unprocessed>,
+    lines: mpsc::Receiver<UnprocessedMessage>,
     /// The number of bytes received since the last release.
     held: usize,
 }
@@ -208,7 +208,7 @@ impl Wire {
 }
 
 /// Reads until the chain closes its stream.
-async fn read(reader: ReadHalf<DuplexStream>, sender: mpsc::Sender<Unprocessed>) {
+async fn read(reader: ReadHalf<DuplexStream>, sender: mpsc::Sender<UnprocessedMessage>) {
     let room = Arc::new(Semaphore::new(MOST / UNIT));
     let mut reader = LineReader::new(reader, 2 * LINE);
     while let Ok(true) = reader.fill().await {

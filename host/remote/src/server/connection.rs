@@ -20,7 +20,7 @@ use super::account::Account;
 use super::mailbox::{Event, NoStream};
 use super::metrics::TransportKind;
 use super::owners::Owners;
-use super::routes::{DeliveryResult, Ended, Routes, WAITING};
+use super::routes::{DeliveryResult, EndedParts, Routes, WAITING};
 use super::shared::{Denial, Lease, SentPrompt, SessionList, Shared, Slot};
 use crate::User;
 use crate::wire::failure;
@@ -61,7 +61,7 @@ pub struct Connection {
     owners: Arc<Owners>,
     /// What is shared with other replicas, if there is a store.
     shared: Option<Arc<Shared>>,
-    served: Mutex<Served>,
+    served: Mutex<ServedParts>,
     /// Whether the connection ends once it is idle.
     is_draining: Arc<AtomicBool>,
     /// When data from the client last arrived, in milliseconds since the connection began.
@@ -87,7 +87,7 @@ struct State {
 
 /// What the store of the replicas knows that this connection serves.
 #[derive(Debug, Default)]
-struct Served {
+struct ServedParts {
     /// The connection's own slot among those of its user.
     slot: Option<Slot>,
     /// The leases of its sessions.
@@ -202,7 +202,7 @@ impl Connection {
     }
 
     /// Gives up the leases of sessions that have ended, and notes which prompts were answered.
-    fn settle(&self, ended: Ended) {
+    fn settle(&self, ended: EndedParts) {
         if ended.is_empty() {
             return;
         }

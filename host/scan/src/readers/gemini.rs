@@ -39,7 +39,7 @@ struct Message<'m> {
     content: Option<&'m RawValue>,
     #[serde(borrow)]
     tool_calls: Option<List<Call<'m>>>,
-    tokens: Option<Used>,
+    tokens: Option<Usage>,
     model: Option<String>,
 }
 
@@ -79,7 +79,7 @@ struct FunctionResponse<'f> {
 /// Tokens of the cache are among those of the input, and those of thoughts are not among those of the output.
 #[serde_with::apply(u64 => #[serde(default, deserialize_with = "count")])]
 #[derive(Deserialize)]
-struct Used {
+struct Usage {
     input: u64,
     output: u64,
     cached: u64,
@@ -176,8 +176,8 @@ fn texts(content: &RawValue) -> serde_json::Result<Vec<String>> {
     Ok(parts.into_iter().filter_map(|part| part.text).collect())
 }
 
-impl From<&Used> for Tokens {
-    fn from(used: &Used) -> Self {
+impl From<&Usage> for Tokens {
+    fn from(used: &Usage) -> Self {
         Self {
             input: used
                 .input

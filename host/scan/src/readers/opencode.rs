@@ -100,13 +100,13 @@ struct Message {
     #[serde(rename = "modelID")]
     model: Option<String>,
     cost: Option<f64>,
-    tokens: Option<Used>,
+    tokens: Option<Usage>,
 }
 
 /// Tokens of the cache are not among those of the input.
 #[serde_with::apply(u64 => #[serde(default, deserialize_with = "count")])]
 #[derive(Deserialize)]
-struct Used {
+struct Usage {
     total: u64,
     input: u64,
     output: u64,
@@ -349,8 +349,8 @@ fn used(message: &Message, events: &mut Vec<Event>) {
     }));
 }
 
-impl From<&Used> for Tokens {
-    fn from(used: &Used) -> Self {
+impl From<&Usage> for Tokens {
+    fn from(used: &Usage) -> Self {
         let cache = used.cache.as_ref();
         let [read, write] = cache.map_or([0, 0], |cache| [cache.read, cache.write]);
         let parts = [used.input, used.output, read, write];

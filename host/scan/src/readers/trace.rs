@@ -83,13 +83,13 @@ struct Cost {
 }
 
 #[derive(Deserialize)]
-struct Updated<'u> {
+struct Update<'u> {
     #[serde(borrow)]
     update: Call<'u>,
 }
 
 #[derive(Deserialize)]
-struct Ended {
+struct TurnEnd {
     usage: Option<Tokens>,
 }
 
@@ -130,11 +130,11 @@ impl Reader for Trace {
                 events.push(self.run(run, method));
             }
             ("agent", Crossing::Notification, UPDATE) => {
-                let updated: Updated = serde_json::from_str(body)?;
+                let updated: Update = serde_json::from_str(body)?;
                 self.update(&line, &updated.update, events);
             }
             ("agent", Crossing::Response, PROMPT) => {
-                let ended: Option<Ended> = serde_json::from_str(body)?;
+                let ended: Option<TurnEnd> = serde_json::from_str(body)?;
                 self.begin(&line, events);
                 let used = ended.and_then(|ended| ended.usage);
                 events.extend(used.map(|tokens| Event::Used {

@@ -8,7 +8,7 @@ use super::{Example, Report};
 struct Page<'r>(&'r Report);
 
 /// A text in HTML.
-struct Escaped<T>(T);
+struct EscapedText<T>(T);
 
 /// Nothing is loaded and nothing runs, even if a text were not escaped.
 const HEAD: &str = r#"<!doctype html>
@@ -45,9 +45,9 @@ impl Display for Page<'_> {
         f.write_str(HEAD)?;
         let report = self.0;
         let chain = report.chain.join(", ");
-        writeln!(f, "<p>Played through <b>{}</b>.</p>", Escaped(chain))?;
+        writeln!(f, "<p>Played through <b>{}</b>.</p>", EscapedText(chain))?;
         for left_out in &report.left_out {
-            writeln!(f, "<p>Left out: {}</p>", Escaped(left_out))?;
+            writeln!(f, "<p>Left out: {}</p>", EscapedText(left_out))?;
         }
         self.recordings(f)?;
         self.decisions(f)?;
@@ -82,8 +82,8 @@ impl Page<'_> {
                 "<td>{}</td>{}<td>{}</td><td>{}</td>{}",
                 decided.decision.as_str(),
                 numbers(&[decided.count]),
-                Escaped(&decided.proxy),
-                Escaped(&decided.why),
+                EscapedText(&decided.proxy),
+                EscapedText(&decided.why),
                 examples(&decided.examples)
             )
         });
@@ -93,7 +93,7 @@ impl Page<'_> {
     fn secrets(&self, f: &mut Formatter) -> fmt::Result {
         let names = ["secret", "number", "where", "for example"];
         let rows = self.0.secrets.iter().map(|secrets| {
-            let (kind, count) = (Escaped(&secrets.kind), numbers(&[secrets.count]));
+            let (kind, count) = (EscapedText(&secrets.kind), numbers(&[secrets.count]));
             let (within, last) = (secrets.within.as_str(), examples(&secrets.examples));
             format!("<td>{kind}</td>{count}<td>{within}</td>{last}")
         });
@@ -111,16 +111,16 @@ impl Page<'_> {
         ];
         let rows = self.0.used.iter().map(|used| {
             let counts = numbers(&used.tokens.all());
-            let (format, model) = (used.format.as_str(), Escaped(&used.model));
+            let (format, model) = (used.format.as_str(), EscapedText(&used.model));
             format!("<td>{format}</td><td>{model}</td>{counts}")
         });
         table(f, "Tokens and cost", &names, rows)?;
         for cost in &self.0.reported {
-            let shown = Escaped(cost.shown());
+            let shown = EscapedText(cost.shown());
             writeln!(f, "<p>As the agents report: <b>{shown}</b></p>")?;
         }
         if let Some(cost) = &self.0.priced {
-            let shown = Escaped(cost.shown());
+            let shown = EscapedText(cost.shown());
             writeln!(f, "<p>By your prices: <b>{shown}</b></p>")?;
         }
         Ok(())
@@ -131,7 +131,7 @@ impl Page<'_> {
             return Ok(());
         }
         let rows = self.0.problems.iter().map(|missed| {
-            let (file, count) = (Escaped(&missed.file), numbers(&[missed.count]));
+            let (file, count) = (EscapedText(&missed.file), numbers(&[missed.count]));
             format!(
                 "<td><code>{file}</code></td><td>{}</td>{count}",
                 missed.what
@@ -167,13 +167,13 @@ fn numbers(numbers: &[u64]) -> String {
 
 fn examples(examples: &[Example]) -> String {
     let each = examples.iter().map(|Example { what, file, line }| {
-        let (what, file) = (Escaped(what), Escaped(file));
+        let (what, file) = (EscapedText(what), EscapedText(file));
         format!("<code>{what}</code><br><small>{file}:{line}</small><br>")
     });
     format!("<td>{}</td>", each.collect::<Vec<_>>().concat())
 }
 
-impl<T: Display> Display for Escaped<T> {
+impl<T: Display> Display for EscapedText<T> {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         for c in self.0.to_string().chars() {
             match c {

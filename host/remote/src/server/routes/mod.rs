@@ -23,7 +23,7 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-pub use self::requests::Ended;
+pub use self::requests::EndedParts;
 use self::requests::{NotBegun, Requests};
 use self::streams::Streams;
 pub use self::streams::WAITING;

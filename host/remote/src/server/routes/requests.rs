@@ -18,13 +18,13 @@ use crate::server::turn::Turn;
 
 /// What an answer of the agent has ended.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct EndedParts {
     pub sessions: Vec<Arc<str>>,
     /// Prompts, by the ids of their requests.
     pub prompts: Vec<Id>,
 }
 
-impl Ended {
+impl EndedParts {
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.prompts.is_empty()
     }
@@ -65,7 +65,7 @@ pub struct Requests {
     pub slot: Option<Slot>,
     log: Arc<LogContext>,
     /// What was ended since that was last taken.
-    ended: Ended,
+    ended: EndedParts,
 }
 
 impl Requests {
@@ -77,7 +77,7 @@ impl Requests {
             account,
             slot: None,
             log,
-            ended: Ended::default(),
+            ended: EndedParts::default(),
         }
     }
 
@@ -170,7 +170,7 @@ impl Requests {
     }
 
     /// What was ended since the last call.
-    pub fn take_ended(&mut self) -> Ended {
+    pub fn take_ended(&mut self) -> EndedParts {
         std::mem::take(&mut self.ended)
     }
 

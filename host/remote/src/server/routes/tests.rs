@@ -310,7 +310,7 @@ fn what_has_ended_is_told_once() {
     routes.push(r#"{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"no"}}"#.into());
     request(&mut routes, 4, "session/close", Some("a"));
     answer(&mut routes, 4, "{}");
-    let ended = Ended {
+    let ended = EndedParts {
         sessions: vec!["b".into(), "a".into()],
         prompts: vec![Id::from(2)],
     };
