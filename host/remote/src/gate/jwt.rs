@@ -177,23 +177,20 @@ pub fn verify(
         iss: String,
     }
     ring::install();
+    let wrong = |why| Err(JwtError::Token(why));
     if token.len() > LONGEST {
-        return Err(JwtError::Token("it is too long"));
+        return wrong("it is too long");
     }
     let header = jsonwebtoken::decode_header(token)?;
     if header.crit.is_some() {
-        return Err(JwtError::Token(
-            "it requires an unsupported extension (`crit`)",
-        ));
+        return wrong("it requires an unsupported extension (`crit`)");
     }
     let UnverifiedClaims { iss } = jsonwebtoken::dangerous::insecure_decode_claims(token)?;
     let found = issuers.iter().position(|issuer| issuer.issuer == iss);
     let number = found.ok_or(JwtError::Token("its issuer is unknown"))?;
     let issuer = &issuers[number];
     if !issuer.algorithms.contains(&Algorithm(header.alg)) {
-        return Err(JwtError::Token(
-            "its issuer does not sign with its algorithm",
-        ));
+        return wrong("its issuer does not sign with its algorithm");
     }
     let mut validation = Validation::new(header.alg);
     // The times are checked below, by one clock.
@@ -218,7 +215,7 @@ pub fn verify(
     }
     // A key with a known name has no newer version.
     match (tried, name) {
-        (1.., Some(_)) => Err(JwtError::Token("its signature is wrong")),
+        (1.., Some(_)) => wrong("its signature is wrong"),
         _ => Err(JwtError::Key),
     }
 }
@@ -239,9 +236,8 @@ fn proof(
     }
     let name = claims.get(&issuer.name_claim).and_then(Value::as_str);
     let name = name.filter(|name| can_be_name(name));
-    let name = name.ok_or(JwtError::Token(
-        "the claim with the user's name is missing or invalid",
-    ))?;
+    let wrong = "the claim with the user's name is missing or invalid";
+    let name = name.ok_or(JwtError::Token(wrong))?;
     let groups = match claims.get(&issuer.groups_claim) {
         Some(Value::Array(groups)) => groups.iter().filter_map(Value::as_str).collect(),
         Some(Value::String(group)) => vec![&**group],

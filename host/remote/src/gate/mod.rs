@@ -159,10 +159,8 @@ impl Gate {
     }
 
     fn admit(&self, proof: Option<Proof>) -> Result<AdmittedUser, Rejection> {
-        let admitted = proof.and_then(|proof| {
-            self.admissions
-                .admit(proof, |proof| self.index().has(proof))
-        });
+        let holds = |proof: &Proof| self.index().has(proof);
+        let admitted = proof.and_then(|proof| self.admissions.admit(proof, holds));
         admitted.ok_or(Rejection::UNKNOWN)
     }
 
@@ -221,23 +219,17 @@ impl Gate {
         if tokens::is_ours(token) {
             return index.token(digest(token.as_bytes()));
         }
-        match jwt::verify(
-            token,
-            &self.settings.issuers,
-            &index.keys,
-            SystemTime::now(),
-        ) {
-            Ok(proof) => Some(proof),
-            Err(why) => {
-                // For operators. Debug level, as it may be frequent.
-                tracing::debug!("a JWT is rejected: {why}");
-                // Its issuer may have signed it with a new key.
-                if matches!(why, JwtError::Key) {
-                    self.lacks_keys.notify_one();
-                }
-                None
+        let (issuers, now) = (&self.settings.issuers, SystemTime::now());
+        let proof = jwt::verify(token, issuers, &index.keys, now);
+        if let Err(why) = &proof {
+            // For operators. Debug level, as it may be frequent.
+            tracing::debug!("a JWT is rejected: {why}");
+            // Its issuer may have signed it with a new key.
+            if matches!(why, JwtError::Key) {
+                self.lacks_keys.notify_one();
             }
         }
+        proof.ok()
     }
 
     fn certified(&self, peer: &Peer) -> Option<Proof> {

@@ -42,17 +42,18 @@ const A_USER: usize = 16;
 /// How many tickets there are at once; the oldest is evicted for a new one.
 const ALL: usize = 10_000;
 
-/// A random text of 256 bits, in letters, digits, `-` and `_`, which is valid once.
+/// A random text that is valid once.
 #[derive(PartialEq, Eq)]
 pub struct Ticket(String);
 
-impl Ticket {
-    fn draw() -> Result<Self, getrandom::Error> {
-        let mut bytes = [0; BYTES];
-        getrandom::fill(&mut bytes)?;
-        Ok(Self(URL_SAFE_NO_PAD.encode(bytes)))
-    }
+/// A random text of 256 bits, in letters, digits, `-` and `_`.
+pub fn draw() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
 
+impl Ticket {
     /// The text itself, for its owner.
     pub fn reveal(&self) -> &str {
         &self.0
@@ -79,7 +80,7 @@ pub struct SealedTicket {
 impl SealedTicket {
     /// A new ticket for a token; `None` if the system provides no randomness.
     pub fn new(token: &str) -> Option<Self> {
-        let ticket = Ticket::draw().ok()?;
+        let ticket = Ticket(draw().ok()?);
         let mut text = token.as_bytes().to_vec();
         let key = sealing_key(&ticket.0)?;
         key.seal_in_place_append_tag(nonce(), Aad::empty(), &mut text)
@@ -129,7 +130,7 @@ struct OpenTicket {
 
 impl Tickets {
     pub fn issue(&self, admitted: &AdmittedUser) -> Result<Ticket, getrandom::Error> {
-        let ticket = Ticket::draw()?;
+        let ticket = Ticket(draw()?);
         let now = Instant::now();
         let mut open = self.0.lock();
         open.retain(|_, ticket| ticket.until > now);

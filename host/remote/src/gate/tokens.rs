@@ -6,10 +6,9 @@ use std::fmt::{self, Write};
 use std::io;
 use std::str::FromStr;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 
+use super::tickets::draw;
 use super::{Digest, User, digest};
 
 /// The prefix of our tokens, so that leaked ones can be found.
@@ -42,11 +41,10 @@ impl Token {
         if !groups.iter().all(|group| is_word(group)) {
             return Err(invalid(GROUP));
         }
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).map_err(|error| {
+        let drawn = draw().map_err(|error| {
             io::Error::other(format!("the system gives no random bytes: {error}"))
         })?;
-        let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
+        let secret = format!("{PREFIX}{drawn}");
         let user = User {
             name: name.to_owned(),
             groups,

@@ -30,11 +30,9 @@ impl Web {
         };
         let own = ["127.0.0.1", "localhost", "[::1]", &address];
         let own = own.map(|name| Host::new(name, None));
+        let hosts = own.into_iter().chain(settings.hosts.iter().cloned());
         Self {
-            hosts: own
-                .into_iter()
-                .chain(settings.hosts.iter().cloned())
-                .collect(),
+            hosts: hosts.collect(),
             origins: settings.origins.clone(),
             is_behind: settings.plain,
         }

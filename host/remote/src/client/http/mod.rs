@@ -128,11 +128,8 @@ impl Connection {
     /// The whole body of an answer.
     async fn body(&self, mut answer: Response) -> Result<Bytes, RemoteError> {
         let mut body = BytesMut::new();
-        while let Some(part) = answer
-            .chunk()
-            .await
-            .map_err(|error| self.web.broken(&error))?
-        {
+        let broken = |error: reqwest::Error| self.web.broken(&error);
+        while let Some(part) = answer.chunk().await.map_err(broken)? {
             if body.len() + part.len() > self.limit {
                 return Err(self.web.error(Cause::TooLong(self.limit)));
             }
@@ -320,10 +317,7 @@ impl Link for Connection {
                 .send(Method::DELETE, |request| self.of(request, None));
             let _ = timeout(CLOSING, request).await;
         }
-        let mut streams = {
-            let mut streams = self.streams.lock();
-            std::mem::take(&mut *streams)
-        };
+        let mut streams = std::mem::take(&mut *self.streams.lock());
         streams.shutdown().await;
         let _ = self.inbox.send(AgentEvent::End(Ok(()))).await;
     }

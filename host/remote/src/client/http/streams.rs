@@ -134,13 +134,10 @@ impl Connection {
         session: Option<&Arc<str>>,
         open: &(dyn Fn() + Sync),
     ) -> End {
-        let header = session
-            .map(|name| HeaderValue::from_bytes(name.as_bytes()))
-            .transpose();
-        let Ok(header) = header else {
-            let error = self.web.error(Cause::NotAcp(
-                "the id of a session is not valid in a header",
-            ));
+        let name = session.map(|name| HeaderValue::from_bytes(name.as_bytes()));
+        let Ok(header) = name.transpose() else {
+            let why = Cause::NotAcp("the id of a session is not valid in a header");
+            let error = self.web.error(why);
             let status = StatusCode::BAD_REQUEST;
             return End::Refused(Refusal { status, error });
         };
