@@ -156,16 +156,13 @@ impl Findings {
     }
 
     pub(crate) fn used(&mut self, format: Format, model: &str, tokens: Tokens) {
-        let model = self.known(model, |findings, model| {
-            findings.used.contains_key(&(format, model.to_owned()))
-        });
+        let has = |model: &str| self.used.contains_key(&(format, model.to_owned()));
+        let model = self.known(model, has);
         *self.used.entry((format, model)).or_default() += tokens;
     }
 
     pub(crate) fn cost(&mut self, currency: &str, amount: u64) {
-        let currency = self.known(currency, |findings, currency| {
-            findings.costs.contains_key(currency)
-        });
+        let currency = self.known(currency, |currency| self.costs.contains_key(currency));
         let sum = self.costs.entry(currency).or_default();
         *sum = sum.saturating_add(amount);
     }
@@ -175,10 +172,10 @@ impl Findings {
     }
 
     /// A name from a recording, bounded, and that of others if there are too many.
-    fn known(&self, name: &str, has: impl Fn(&Self, &str) -> bool) -> String {
+    fn known(&self, name: &str, has: impl Fn(&str) -> bool) -> String {
         let name = &name[..name.floor_char_boundary(LONGEST_NAME)];
         let is_full = self.used.len().max(self.costs.len()) >= MOST_KINDS;
-        let is_other = is_full && !has(self, name);
+        let is_other = is_full && !has(name);
         let shown = if is_other { OTHERS } else { name };
         shown.to_owned()
     }
