@@ -270,11 +270,9 @@ pub fn stands_alone(params: &str) -> Result<(), Error> {
     if version != Version::Stateless.as_str() {
         return Err(unsupported(&version));
     }
-    if meta(params, key::CAPABILITIES).is_some_and(is_object) {
-        Ok(())
-    } else {
-        Err(lacks(key::CAPABILITIES, "an object"))
-    }
+    let has = meta(params, key::CAPABILITIES).is_some_and(is_object);
+    let lacking = || lacks(key::CAPABILITIES, "an object");
+    has.then_some(()).ok_or_else(lacking)
 }
 
 /// The version of a request on a connection. `initialize` sets `negotiated`, the version of the connection. A request

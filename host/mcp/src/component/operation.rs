@@ -171,12 +171,9 @@ fn meta(params: &str, version: Version) -> Cow<'_, str> {
 
 /// The cursor of a list request.
 fn cursor(params: &str) -> Result<Option<String>, Error> {
-    match member(params, "cursor").filter(|cursor| *cursor != "null") {
-        None => Ok(None),
-        Some(cursor) => serde_json::from_str(cursor)
-            .map(Some)
-            .map_err(|_| invalid("The cursor is not a string")),
-    }
+    let cursor = member(params, "cursor").filter(|cursor| *cursor != "null");
+    let read = cursor.map(serde_json::from_str).transpose();
+    read.map_err(|_| invalid("The cursor is not a string"))
 }
 
 /// The arguments of a tool or a prompt: an object, or a string with the JSON text of one, as models write them.
@@ -188,12 +185,9 @@ fn arguments<'p>(params: &'p str, method: &str) -> Result<Cow<'p, str>, Error> {
     }
     let text: Option<String> = serde_json::from_str(arguments).ok();
     let object: Option<Box<RawValue>> = text.and_then(|text| serde_json::from_str(&text).ok());
-    match object.filter(|object| is_object(object.get())) {
-        Some(object) => Ok(object.get().to_owned().into()),
-        None => Err(invalid(format!(
-            "The arguments of {method} are not an object"
-        ))),
-    }
+    let object = object.filter(|object| is_object(object.get()));
+    let wrong = || invalid(format!("The arguments of {method} are not an object"));
+    Ok(object.ok_or_else(wrong)?.get().to_owned().into())
 }
 
 /// Checks that an object's values are strings. Members that are `null` are removed.

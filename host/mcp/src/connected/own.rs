@@ -153,9 +153,8 @@ impl ConnectedProvider {
             let list = list.ok_or_else(|| unassigned(said.method()))?;
             let is_wanted = |filter: &Filter| filter.lists.has(list);
             let (method, params) = (said.method(), said.params());
-            legacy
-                .listeners
-                .tell(method, params, is_wanted, &mut self.out);
+            let listeners = &legacy.listeners;
+            listeners.tell(method, params, is_wanted, &mut self.out);
             return Ok(());
         }
         let mut calls = self.questions.values().filter_map(|open| match open {

@@ -18,23 +18,15 @@ use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_rpc::{Error, member, resolve, text_member};
 
 /// The levels of `logging/setLevel` (MCP 2025-11-25, `LoggingLevel`).
-const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
+const LEVELS: &str = "debug info notice warning error critical alert emergency";
 
 /// The level that the params of `logging/setLevel` name.
 pub(super) fn level(params: &str) -> Result<&'static str, Error> {
     let level = text_member(params, "level");
-    let mut levels = LEVELS.into_iter();
+    let mut levels = LEVELS.split(' ');
     let known = levels.find(|known| level.as_deref() == Some(known));
-    known.ok_or_else(|| invalid(format!("The level is none of {}", LEVELS.join(", "))))
+    let all = LEVELS.replace(' ', ", ");
+    known.ok_or_else(|| invalid(format!("The level is none of {all}")))
 }
 
 /// A connected client.
@@ -112,12 +104,10 @@ impl Client {
         let meta = member(params, "_meta").filter(|meta| is_object(meta));
         let mut meta = meta.unwrap_or("{}").to_owned();
         let version = quoted(Version::Stateless.as_str());
+        let capabilities = self.capabilities.as_deref().or(Some("{}"));
         for (key, value) in [
             (key::VERSION, Some(&*version)),
-            (
-                key::CAPABILITIES,
-                self.capabilities.as_deref().or(Some("{}")),
-            ),
+            (key::CAPABILITIES, capabilities),
             (key::CLIENT_INFO, self.software.as_deref()),
             (key::LOG_LEVEL, self.level.map(quoted).as_deref()),
         ] {
