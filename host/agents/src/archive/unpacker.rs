@@ -141,10 +141,8 @@ impl<'r> Unpacker<'r> {
         self.count(1)?;
         let place = inside(path).ok_or_else(|| refused(path, "would be outside of its folder"))?;
         let place = self.root.join(place);
-        if let Some(folder) = place
-            .parent()
-            .filter(|folder| folder.starts_with(self.root))
-        {
+        let is_ours = |folder: &&Path| folder.starts_with(self.root);
+        if let Some(folder) = place.parent().filter(is_ours) {
             let missing = folder.ancestors().take_while(|folder| !folder.exists());
             self.count(missing.count())?;
             if !self.make_folder(folder, path)? {

@@ -370,12 +370,8 @@ fn read_json(step: &str, json: &str) -> Result<JsonPattern, WrongBelow> {
     JsonPattern::read(json).map_err(|error| {
         let before = step.len() - json.len();
         let lines = step.get(..before).unwrap_or_default().matches('\n').count();
-        let what = error.to_string();
-        let what = what
-            .split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+        let shown = error.to_string();
+        let what = shown.split(" at line ").next().unwrap_or_default();
         let what = format!("this is not JSON: {what}; continuation lines begin with a space");
         (lines + error.line().saturating_sub(1), what)
     })
