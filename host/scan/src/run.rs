@@ -184,14 +184,11 @@ async fn rows(
         let sessions = database.as_ref().map(Database::sessions).transpose()?;
         Ok(database.zip(sessions))
     });
-    let (database, sessions) = match opened {
-        Ok(Some(opened)) => opened,
-        Ok(None) => {
-            player.problem(Problem::NoDatabase);
-            return Ok(());
-        }
-        Err(_) => {
-            player.problem(Problem::Unreadable);
+    let found = opened.map_err(|_| Problem::Unreadable);
+    let (database, sessions) = match found.and_then(|found| found.ok_or(Problem::NoDatabase)) {
+        Ok(found) => found,
+        Err(problem) => {
+            player.problem(problem);
             return Ok(());
         }
     };

@@ -282,11 +282,8 @@ const RECORD: &str = "record.json";
 
 /// Adds the missing names.
 fn extend(names: &mut Vec<String>, more: &[String]) {
-    let new: Vec<_> = more
-        .iter()
-        .filter(|name| !names.contains(name))
-        .cloned()
-        .collect();
+    let lacking = more.iter().filter(|name| !names.contains(name));
+    let new: Vec<_> = lacking.cloned().collect();
     names.extend(new);
 }
 

@@ -142,9 +142,8 @@ impl Model {
         let hosts = self.hosts.values_mut();
         let chains = hosts.flat_map(|host| host.chains.values_mut());
         let proxies = chains.flat_map(|chain| &mut chain.proxies);
-        let mut programs: Vec<_> = proxies
-            .filter_map(|proxy| Some((proxy.process?, proxy)))
-            .collect();
+        let running = proxies.filter_map(|proxy| Some((proxy.process?, proxy)));
+        let mut programs: Vec<_> = running.collect();
         let processes: Vec<_> = programs.iter().map(|(process, _)| *process).collect();
         let memory = memory_of(&processes);
         for (process, proxy) in &mut programs {
@@ -234,9 +233,8 @@ impl Chain {
     /// How many messages the proxies received recently.
     fn messages(&self, now: Instant) -> usize {
         let proxies = self.proxies.iter();
-        proxies
-            .map(|proxy| proxy.received_within(WINDOW, now))
-            .sum()
+        let counts = proxies.map(|proxy| proxy.received_within(WINDOW, now));
+        counts.sum()
     }
 
     /// The name of the agent, or a note that the chain is part of another one.

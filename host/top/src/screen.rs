@@ -78,9 +78,8 @@ impl Screen {
     fn step(&mut self, model: &Model, now: Instant, is_down: bool) {
         let rows = rows(model, self.sort, now);
         let keys: Vec<_> = rows.iter().filter_map(key).collect();
-        let at = keys
-            .iter()
-            .position(|key| Some(key) == self.selected.as_ref());
+        let mut all = keys.iter();
+        let at = all.position(|key| Some(key) == self.selected.as_ref());
         let next = match (at, is_down) {
             (None, _) => 0,
             (Some(at), true) => (at + 1).min(keys.len().saturating_sub(1)),
@@ -95,10 +94,8 @@ impl Screen {
         let is_selected = |row: &TableRow| key(row).is_some() && key(row) == self.selected;
         let selected = rows.iter().position(is_selected);
         let area = frame.area();
-        let details = match selected {
-            Some(_) if area.height >= DETAILED => DETAILS,
-            _ => 0,
-        };
+        let has_details = selected.is_some() && area.height >= DETAILED;
+        let details = if has_details { DETAILS } else { 0 };
         let parts = [
             Constraint::Min(1),
             Constraint::Length(details),
@@ -107,7 +104,7 @@ impl Screen {
         let [table, pane, foot] = Layout::vertical(parts).areas(area);
         self.draw_table(frame, table, &rows, selected, now);
         if let Some(TableRow::Proxy(_, _, proxy)) = selected.map(|at| &rows[at])
-            && details > 0
+            && has_details
         {
             draw_details(frame, pane, proxy);
         }
@@ -150,12 +147,8 @@ impl Screen {
                 let cells = cells(chain, proxy, now).into_iter().take(widths.len());
                 let cells = cells.map(|text| Cell::new(Span::raw(text)));
                 let is_well = proxy.failures.is_empty() && proxy.denied == 0;
-                let style = if is_well {
-                    Style::new()
-                } else {
-                    Style::new().red()
-                };
-                Row::new(cells).style(style)
+                let row = Row::new(cells);
+                if is_well { row } else { row.red() }
             }
         });
         let head = Row::new(COLUMNS.into_iter().take(widths.len())).dim();
@@ -189,9 +182,8 @@ fn fitting(proxies: impl Iterator<Item = [String; COLUMNS.len()]>, width: u16) -
         left = left.checked_sub(width.saturating_add(1))?;
         Some(Constraint::Length(width))
     });
-    std::iter::once(Constraint::Min(FIRST))
-        .chain(others)
-        .collect()
+    let first = std::iter::once(Constraint::Min(FIRST));
+    first.chain(others).collect()
 }
 
 /// The key of a proxy's row; `None` for a title.
@@ -217,18 +209,14 @@ fn draw_details(frame: &mut Frame, area: Rect, proxy: &Proxy) {
         lines.push(Line::from("It has not failed while this listened.").dim());
     }
     let block = Block::bordered().title(name(&proxy.id));
-    let text = Paragraph::new(lines)
-        .wrap(Wrap { trim: false })
-        .block(block);
-    frame.render_widget(text, area);
+    let text = Paragraph::new(lines).wrap(Wrap { trim: false });
+    frame.render_widget(text.block(block), area);
 }
 
 fn draw_help(frame: &mut Frame, area: Rect) {
-    let (width, height) = (40, 15);
-    let area = area.centered(
-        Constraint::Length(area.width.min(width)),
-        Constraint::Length(area.height.min(height)),
-    );
+    let sides = [area.width.min(40), area.height.min(15)];
+    let [width, height] = sides.map(Constraint::Length);
+    let area = area.centered(width, height);
     frame.render_widget(Clear, area);
     let block = Block::bordered().title("acp-chain top");
     frame.render_widget(Paragraph::new(HELP).block(block), area);

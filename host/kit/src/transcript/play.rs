@@ -246,14 +246,11 @@ impl<'a> Player<'a> {
             .await?;
         let needs_none =
             matches!(Life::of(method), Life::Begins | Life::Loads) || method == "session/list";
-        match first {
-            Some(Act::Session(..)) => Ok(()),
-            _ if needs_none => Ok(()),
-            _ => {
-                self.begin_session(SESSION, &Json::Object(indexmap::IndexMap::new()))
-                    .await
-            }
+        if needs_none || matches!(first, Some(Act::Session(..))) {
+            return Ok(());
         }
+        let empty = Json::Object(indexmap::IndexMap::new());
+        self.begin_session(SESSION, &empty).await
     }
 
     /// Waits until everything is idle.

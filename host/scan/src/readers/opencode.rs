@@ -176,10 +176,8 @@ impl Database {
         };
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(MADE)?;
-        connection.execute(
-            "INSERT INTO session VALUES (?1, ?2, ?3, 0)",
-            (&id, session.directory, session.parent),
-        )?;
+        let values = (&id, session.directory, session.parent);
+        connection.execute("INSERT INTO session VALUES (?1, ?2, ?3, 0)", values)?;
         {
             let mut message = connection.prepare("INSERT INTO message VALUES (?1, ?2, ?3)")?;
             let mut part = connection.prepare("INSERT INTO part VALUES (?1, ?2, ?3, ?4)")?;
