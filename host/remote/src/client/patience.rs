@@ -19,14 +19,16 @@ pub struct Patience {
     since: Option<Instant>,
 }
 
-impl Patience {
-    pub fn new() -> Self {
+impl Default for Patience {
+    fn default() -> Self {
         Self {
             pause: FIRST,
             since: None,
         }
     }
+}
 
+impl Patience {
     /// Waits before the next try. Returns `false` at once if the time is over.
     pub async fn pause(&mut self) -> bool {
         let pause = self.pause;
@@ -46,7 +48,7 @@ impl Patience {
 
     /// Resets the pauses and the time after a success.
     pub fn renew(&mut self) {
-        *self = Self::new();
+        *self = Self::default();
     }
 }
 
@@ -56,7 +58,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_wait_never_exceeds_the_whole_whatever_a_server_requests() {
-        let mut patience = Patience::new();
+        let mut patience = Patience::default();
         assert!(!patience.wait(Duration::from_secs(u64::MAX)).await);
         assert!(patience.wait(WHOLE / 2).await);
         assert!(!patience.wait(WHOLE).await);

@@ -146,7 +146,7 @@ impl Connection {
         session: Option<&HeaderValue>,
     ) -> Result<Result<Response, Refusal>, RemoteError> {
         let key = format!("\"{}\"", self.key.fetch_add(1, Ordering::Relaxed));
-        let mut patience = Patience::new();
+        let mut patience = Patience::default();
         loop {
             let posted = self.web.send(Method::POST, |request| {
                 let request = request.header(CONTENT_TYPE, "application/json");

@@ -41,6 +41,7 @@ enum End {
 }
 
 /// The progress of a stream.
+#[derive(Default)]
 struct Progress {
     /// The last event, if the server named it.
     last: Option<HeaderValue>,
@@ -141,13 +142,7 @@ impl Connection {
             let status = StatusCode::BAD_REQUEST;
             return End::Refused(Refusal { status, error });
         };
-        let mut progress = Progress {
-            last: None,
-            is_unnamed: false,
-            patience: Patience::new(),
-            was_open: false,
-            was_clean: false,
-        };
+        let mut progress = Progress::default();
         loop {
             let got = self.web.send(Method::GET, |request| {
                 let request = request.header(ACCEPT, "text/event-stream");

@@ -109,11 +109,8 @@ impl Shared {
         match self.draw(&user.name, BYTES, limit.get(), part).await {
             Ok((granted, again)) => {
                 self.keep_part(user, granted, again);
-                if self.has_drawn(user, bytes) {
-                    Ok(())
-                } else {
-                    Err(Denial::SentMuch(again))
-                }
+                let has_drawn = self.has_drawn(user, bytes);
+                has_drawn.then_some(()).ok_or(Denial::SentMuch(again))
             }
             Err(_) if budgets.are_open => Ok(()),
             Err(denial) => Err(denial),
@@ -125,10 +122,8 @@ impl Shared {
         let mut state = self.state.lock();
         let part = state.parts.get_mut(&user.name);
         let part = part.filter(|part| part.is_of_use(Instant::now()) && part.left >= bytes);
-        part.is_some_and(|part| {
-            part.left -= bytes;
-            true
-        })
+        let drawn = part.map(|part| part.left -= bytes);
+        drawn.is_some()
     }
 
     fn keep_part(&self, user: &User, granted: u64, lasts: Duration) {
