@@ -207,9 +207,7 @@ impl State {
                     self.own.push((*to, message.clone()));
                     self.sent += 1;
                 }
-                Effect::Settle { id, action } => {
-                    self.settle(*id, Outcome::Decided(action.clone()));
-                }
+                Effect::Settle { id, action } => self.settle(*id, Outcome::Decided(action.clone())),
                 Effect::Fail { id, reason } => self.settle(*id, Outcome::Refused(reason.clone())),
                 Effect::Cancel { .. }
                 | Effect::Wake { .. }
@@ -225,9 +223,7 @@ impl State {
             self.saved.push(saved.clone());
         }
         match &reply.outcome {
-            Outcome::Decided(Action::Hold) => {
-                self.held.extend(id.map(|id| (id, at)));
-            }
+            Outcome::Decided(Action::Hold) => self.held.extend(id.map(|id| (id, at))),
             // The host settles all messages that the component held.
             Outcome::Broke(_) => self.held.clear(),
             _ => {}

@@ -125,11 +125,8 @@ impl Player {
         if step.method != CANCEL_REQUEST {
             self.ids.same(&step.body, &body).map_err(|unequal| {
                 let at = format!("{} of {}", unequal.at, step.method);
-                differs(
-                    Some(at),
-                    unequal.expected.to_string(),
-                    unequal.received.to_string(),
-                )
+                let [expected, received] = [unequal.expected, unequal.received];
+                differs(Some(at), expected.to_string(), received.to_string())
             })?;
         }
         if let (Kind::Request, Some(request), Some(id)) =

@@ -108,9 +108,8 @@ impl JsonPattern {
     /// This pattern, with `[..]` in place of each part that does not match.
     #[must_use]
     pub fn loosen(&self, value: &Json, known: &mut Captures) -> Self {
-        Self(adapt(&self.0, value, known, &|_| {
-            Json::Text(ANYTHING.into())
-        }))
+        let anything = |_: &Json| Json::Text(ANYTHING.into());
+        Self(adapt(&self.0, value, known, &anything))
     }
 
     /// The text of the pattern, laid out to follow `used` characters on the line.

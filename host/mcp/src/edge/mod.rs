@@ -192,9 +192,7 @@ impl<P: Provider + Send> Seat for CallerEdge<P> {
                 None => self.provider.answered(question, outcome, &mut self.made),
             },
             Input::ProviderRequest { ask, .. } => self.out.fail(ask, &no_method("mcp/message")),
-            Input::ProviderNotification { message } => {
-                self.provider.tells(message, &mut self.made);
-            }
+            Input::ProviderNotification { message } => self.provider.tells(message, &mut self.made),
             Input::ProviderLost { waiting } => {
                 let lost = Message::error(&protocol::lost(self.provider.name()));
                 for round in std::mem::take(&mut self.rounds).into_values() {

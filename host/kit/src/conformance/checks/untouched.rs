@@ -118,9 +118,8 @@ fn shortest(under_test: &UnderTest, version: u64, exchange: &Exchange) -> Option
         played.unwrap_or_else(Some)
     };
     let mut smaller = exchange.smaller();
-    smaller
-        .find_map(|smaller| alone(&smaller))
-        .or_else(|| alone(exchange))
+    let found = smaller.find_map(|smaller| alone(&smaller));
+    found.or_else(|| alone(exchange))
 }
 
 /// A message to send, and its answer.
