@@ -81,7 +81,7 @@ impl Log {
         Self::with(folder, keep, SEGMENT)
     }
 
-    /// The same, with segments of this size in bytes.
+    /// Opens a log whose segments have this size, in bytes.
     pub(crate) fn with(
         folder: &Path,
         keep: Option<Duration>,

@@ -179,10 +179,8 @@ impl ServerState {
             },
         );
         let frames = futures_util::StreamExt::map(news, |news| Ok(Frame::data(news)));
-        streamed(
-            "application/x-ndjson",
-            StreamBody::new(frames).boxed_unsync(),
-        )
+        let body = StreamBody::new(frames).boxed_unsync();
+        streamed("application/x-ndjson", body)
     }
 
     async fn line(&self, query: &Query) -> Answer {

@@ -92,7 +92,7 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// The same text for all failed authentication: it reveals nothing about valid credentials.
+    /// All failed authentication gets this text: it reveals nothing about valid credentials.
     const UNKNOWN: Self = Self {
         status: StatusCode::UNAUTHORIZED,
         why: "this needs a valid token, certificate or ticket",
