@@ -51,12 +51,7 @@ fn targets(report: &Report, text: &mut String) {
             verdict,
         ]
     });
-    section(
-        text,
-        "Targets",
-        &["", "figure", "target", ""],
-        rows.collect(),
-    );
+    section(text, "Targets", "|figure|target|", rows.collect());
 }
 
 fn noise(report: &Report, text: &mut String) {
@@ -74,17 +69,8 @@ fn noise(report: &Report, text: &mut String) {
         ]
     });
     let title = "How well the relay's own figures are known";
-    section(
-        text,
-        title,
-        &[
-            "while measuring",
-            "visits",
-            "width of the 95 % interval of the median",
-            "",
-        ],
-        rows.collect(),
-    );
+    let head = "while measuring|visits|width of the 95 % interval of the median|";
+    section(text, title, head, rows.collect());
 }
 
 fn starts(report: &Report, text: &mut String) {
@@ -106,17 +92,9 @@ fn starts(report: &Report, text: &mut String) {
                 show(figures.peak.map(mib)),
             ]
         });
-    let head = [
-        "",
-        "start (ms)",
-        "worst",
-        "not cached",
-        "at rest (MiB)",
-        "not of files",
-        "processes",
-        "slow reader (MiB)",
-    ];
-    section(text, "Start and memory", &head, rows.collect());
+    let head =
+        "|start (ms)|worst|not cached|at rest (MiB)|not of files|processes|slow reader (MiB)";
+    section(text, "Start and memory", head, rows.collect());
 }
 
 fn trips(report: &Report, text: &mut String) {
@@ -147,16 +125,8 @@ fn trips(report: &Report, text: &mut String) {
                 show(trip.cpu_s),
             ])
         });
-        let head = [
-            "",
-            "samples",
-            "p50 (µs)",
-            "p99",
-            "p99.9",
-            "× relay",
-            "CPU s for 100,000 messages",
-        ];
-        section(text, title, &head, rows.collect());
+        let head = "|samples|p50 (µs)|p99|p99.9|× relay|CPU s for 100,000 messages";
+        section(text, title, head, rows.collect());
     }
 }
 
@@ -186,17 +156,8 @@ fn updates(report: &Report, text: &mut String) {
             }
             row
         });
-    let head = [
-        "",
-        "100 B (/s)",
-        "relay is × faster",
-        "CPU s for 100,000",
-        "10 kB (/s)",
-        "relay is × faster",
-        "8 MiB (MiB/s)",
-        "relay is × faster",
-    ];
-    section(text, "Updates", &head, rows.collect());
+    let head = "|100 B (/s)|relay is × faster|CPU s for 100,000|10 kB (/s)|relay is × faster|8 MiB (MiB/s)|relay is × faster";
+    section(text, "Updates", head, rows.collect());
 }
 
 fn exported(report: &Report, text: &mut String) {
@@ -218,15 +179,9 @@ fn exported(report: &Report, text: &mut String) {
             show(exported.memory),
         ]
     });
-    let head = [
-        "",
-        "turns (/s)",
-        "beside the first, in pairs",
-        "100 B (/s)",
-        "beside the first, in pairs",
-        "memory (MiB)",
-    ];
-    section(text, "OpenTelemetry", &head, rows.collect());
+    let head =
+        "|turns (/s)|beside the first, in pairs|100 B (/s)|beside the first, in pairs|memory (MiB)";
+    section(text, "OpenTelemetry", head, rows.collect());
 }
 
 fn hooks(report: &Report, text: &mut String) {
@@ -241,8 +196,8 @@ fn hooks(report: &Report, text: &mut String) {
             show(floor.map(|floor| hook.p50_ms / floor.p50_ms)),
         ]
     });
-    let head = ["", "samples", "p50 (ms)", "p99", "× without a host"];
-    section(text, "Events of an agent's hooks", &head, rows.collect());
+    let head = "|samples|p50 (ms)|p99|× without a host";
+    section(text, "Events of an agent's hooks", head, rows.collect());
 }
 
 fn guards(report: &Report, text: &mut String) {
@@ -259,18 +214,8 @@ fn guards(report: &Report, text: &mut String) {
         row.extend(turns.map(|turn| show(turn.map(|turn| turn.p99_ms))));
         row
     });
-    let head = [
-        "",
-        "beside",
-        "turns, in pairs",
-        "100 B",
-        "10 kB",
-        "a turn, p50 (ms)",
-        "beside it",
-        "p99",
-        "beside it",
-    ];
-    section(text, "Guards and receipts", &head, rows.collect());
+    let head = "|beside|turns, in pairs|100 B|10 kB|a turn, p50 (ms)|beside it|p99|beside it";
+    section(text, "Guards and receipts", head, rows.collect());
 }
 
 fn scan(report: &Report, text: &mut String) {
@@ -285,20 +230,13 @@ fn scan(report: &Report, text: &mut String) {
             show(Some(scan.megabytes() / scan.seconds)),
         ]
     });
-    let head = [
-        "",
-        "recordings (MB)",
-        "prompts",
-        "tool calls",
-        "processors",
-        "time (s)",
-        "MB/s",
-    ];
-    section(text, "Scan of recordings", &head, rows.collect());
+    let head = "|recordings (MB)|prompts|tool calls|processors|time (s)|MB/s";
+    section(text, "Scan of recordings", head, rows.collect());
 }
 
-/// A table under its title.
-pub fn section(text: &mut String, title: &str, head: &[&str], rows: Vec<Vec<String>>) {
+/// A table under its title. `head` has the titles of its columns, with `|` between them.
+pub fn section(text: &mut String, title: &str, head: &str, rows: Vec<Vec<String>>) {
+    let head: Vec<_> = head.split('|').collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells

@@ -140,18 +140,9 @@ pub fn markdown(text: &mut String, replicas: usize, all: &[FailureFigures]) {
             show(Some(number(figures.refused))),
         ]
     };
-    let head = [
-        "",
-        "sessions loaded again",
-        "p50 (s)",
-        "longest (s)",
-        "longest pause of a client, p50 (s)",
-        "longest (s)",
-        "turns",
-        "prompts not repeated",
-    ];
+    let head = "|sessions loaded again|p50 (s)|longest (s)|longest pause of a client, p50 (s)|longest (s)|turns|prompts not repeated";
     let title = format!("{replicas} replicas, under load");
-    section(text, &title, &head, all.iter().map(row).collect());
+    section(text, &title, head, all.iter().map(row).collect());
 }
 
 /// Checks what the agents have noted of all prompts, and returns how many there were.

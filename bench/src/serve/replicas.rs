@@ -204,20 +204,10 @@ fn tables(all: &[ReplicaFigures]) -> String {
             show(Some(figures.remembered_ms[1])),
         ]
     };
-    let head = [
-        "",
-        "sessions begun (ratio)",
-        "turns (ratio)",
-        "p50 of a turn (ratio)",
-        "p99 (ratio)",
-        "look-up p50 (ms)",
-        "p99",
-        "remembered p50 (ms)",
-        "p99",
-    ];
+    let head = "|sessions begun (ratio)|turns (ratio)|p50 of a turn (ratio)|p99 (ratio)|look-up p50 (ms)|p99|remembered p50 (ms)|p99";
     let mut text = String::new();
     let title = "Replicas with a store in PostgreSQL, on one machine";
-    section(&mut text, title, &head, all.iter().map(row).collect());
+    section(&mut text, title, head, all.iter().map(row).collect());
     for figures in all.iter().filter(|figures| !figures.failures.is_empty()) {
         failures::markdown(&mut text, figures.replicas, &figures.failures);
     }

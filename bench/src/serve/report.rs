@@ -66,14 +66,8 @@ impl Report {
             row.extend(figures.map(|figure| show(Some(figure))));
             row
         });
-        let head = [
-            "",
-            "connections",
-            "memory for each (KiB)",
-            "CPU to begin one (ms)",
-            "begun (/s)",
-        ];
-        section(text, "Idle connections", &head, rows);
+        let head = "|connections|memory for each (KiB)|CPU to begin one (ms)|begun (/s)";
+        section(text, "Idle connections", head, rows);
     }
 
     fn busy(&self, text: &mut String) {
@@ -87,8 +81,8 @@ impl Report {
             "{} more that have turns: a prompt of {PROMPT} B, {UPDATES} updates of {UPDATE} B, the answer",
             self.size.busy
         );
-        let head = ["", "turns (/s)", "p50 (ms)", "p99", "CPU for one (ms)"];
-        section(text, &title, &head, rows);
+        let head = "|turns (/s)|p50 (ms)|p99|CPU for one (ms)";
+        section(text, &title, head, rows);
     }
 
     fn h2(&self, text: &mut String) {
@@ -98,8 +92,8 @@ impl Report {
                 show(Some(figures.h2.per_second)),
             ]
         });
-        let head = ["", "notifications (/s)"];
+        let head = "|notifications (/s)";
         let title = "Notifications of one connection, over one of HTTP/2";
-        section(text, title, &head, rows.collect());
+        section(text, title, head, rows.collect());
     }
 }
