@@ -89,13 +89,11 @@ pub fn look(doctor: &Doctor) -> Findings {
 fn wrong(error: &ManifestError) -> Finding {
     let finding = Finding::problem(error);
     match error {
-        ManifestError::Unreadable { path, .. } | ManifestError::Missing { path } => {
-            finding.step(format!(
-                "name an existing manifest; {} is none",
-                Untrusted::new(path.display())
-            ))
-        }
-        ManifestError::BrokenLink { link, .. } => finding.step(format!(
+        ManifestError::Unreadable(path, _) | ManifestError::Missing(path) => finding.step(format!(
+            "name an existing manifest; {} is none",
+            Untrusted::new(path.display())
+        )),
+        ManifestError::BrokenLink(_, link) => finding.step(format!(
             "restore what {} leads to, or remove that link",
             Untrusted::new(link.display())
         )),
@@ -254,7 +252,7 @@ impl Chain<'_> {
 
 /// The error about the file of a component without a usable package, if it is in the store.
 fn damaged(not: &NotInstalled) -> Option<StoreError> {
-    let NotInstalled::Package { location, .. } = not else {
+    let NotInstalled::Package(_, location, _) = not else {
         return None;
     };
     match &**location {

@@ -96,34 +96,17 @@ pub enum NotInstalled {
         available: String,
     },
     /// The extension is revoked.
-    #[error("`{name}`: {revocation}")]
-    Revoked {
-        /// The name.
-        name: String,
-        /// The entry of the list.
-        revocation: Box<Revocation>,
-    },
+    #[error("`{0}`: {1}")]
+    Revoked(String, Box<Revocation>),
     /// The component is missing in the store, or damaged.
-    #[error("`{name}`: {error}")]
-    Store {
-        /// The name.
-        name: String,
-        /// The error.
-        error: StoreError,
-    },
+    #[error("`{0}`: {1}")]
+    Store(String, StoreError),
     /// The lock has the wrong size of the component.
     #[error(transparent)]
     Lock(LockError),
     /// The component has no valid package.
-    #[error("`{name}` in {location}: {}", quote(&error.to_string(), MAX_QUOTE))]
-    Package {
-        /// The name.
-        name: String,
-        /// The location of the component.
-        location: Box<Location>,
-        /// The error.
-        error: PackageError,
-    },
+    #[error("`{}` in {}: {}", .0, .1, quote(&.2.to_string(), MAX_QUOTE))]
+    Package(String, Box<Location>, PackageError),
 }
 
 impl Installed {
@@ -139,15 +122,10 @@ impl Installed {
             }
         };
         let revoked = self.revoked.check(&digest);
-        revoked.map_err(|revocation| NotInstalled::Revoked {
-            name: name.to_owned(),
-            revocation: Box::new(revocation),
-        })?;
+        revoked.map_err(|revocation| NotInstalled::Revoked(name.to_owned(), revocation.into()))?;
         let package = location.package();
-        let package = package.map_err(|error| NotInstalled::Package {
-            name: name.to_owned(),
-            location: location.clone().into(),
-            error,
+        let package = package.map_err(|error| {
+            NotInstalled::Package(name.to_owned(), location.clone().into(), error)
         })?;
         Ok(Found {
             location,
@@ -169,10 +147,7 @@ impl Installed {
             StoreError::OtherSize { actual, .. } => {
                 NotInstalled::Lock(lock.wrong_size(name, actual))
             }
-            error => NotInstalled::Store {
-                name: name.to_owned(),
-                error,
-            },
+            error => NotInstalled::Store(name.to_owned(), error),
         })
     }
 

@@ -88,25 +88,16 @@ pub struct Release {
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// The file cannot be read.
-    #[error("{}: the file cannot be read: {error}", Untrusted::new(path.display()))]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        error: std::io::Error,
-    },
+    #[error("{}: the file cannot be read: {}", Untrusted::new(.0.display()), .1)]
+    Unreadable(PathBuf, io::Error),
     /// The version of the format is unknown.
     #[error(
-        "{}: the lock has version {version}, but this acp-chain supports only {VERSION}: use the newer \
+        "{}: the lock has version {}, but this acp-chain supports only {VERSION}: use the newer \
          acp-chain that wrote it",
-        Untrusted::new(path.display())
+        Untrusted::new(.0.display()),
+        .1
     )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// The version of the format.
-        version: i64,
-    },
+    Newer(PathBuf, i64),
     /// The file has an error.
     #[error(
         "{}{}: {}; restore the file, or remove it and run `acp-chain add` for each extension of the manifest",
@@ -140,10 +131,7 @@ impl Lock {
 
     /// Reads a lock file. A missing file is an empty lock.
     pub fn read(path: &Path) -> Result<Self, LockError> {
-        let unreadable = |error| LockError::Unreadable {
-            path: path.to_owned(),
-            error,
-        };
+        let unreadable = |error| LockError::Unreadable(path.to_owned(), error);
         let path = &std::path::absolute(path).map_err(unreadable)?;
         let bytes = match disk::read(path, LOCK) {
             Ok(bytes) => bytes,
@@ -179,10 +167,7 @@ impl Lock {
         let any: toml::Table = text.parse().map_err(syntax)?;
         match any.get("version").and_then(toml::Value::as_integer) {
             Some(version) if version > VERSION => {
-                return Err(LockError::Newer {
-                    path: path.to_owned(),
-                    version,
-                });
+                return Err(LockError::Newer(path.to_owned(), version));
             }
             Some(VERSION) => {}
             _ => {

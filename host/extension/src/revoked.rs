@@ -85,16 +85,12 @@ pub enum RevokedError {
     },
     /// The stored list cannot be used.
     #[error(
-        "{}: the stored list of revocations cannot be used: {why}. Remove that file, then \
+        "{}: the stored list of revocations cannot be used: {}. Remove that file, then \
          `acp-chain install` fetches it again",
-        Untrusted::new(path.display())
+        Untrusted::new(.0.display()),
+        .1
     )]
-    Kept {
-        /// The file.
-        path: PathBuf,
-        /// The error.
-        why: String,
-    },
+    Kept(PathBuf, String),
     /// The list cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -104,10 +100,7 @@ impl Revoked {
     /// Reads the list in a store's folder, which this key must have signed. A missing list is empty.
     pub fn read(folder: &Path, key: &Signer) -> Result<Self, RevokedError> {
         let path = folder.join(KEPT);
-        let kept = |why: String| RevokedError::Kept {
-            path: path.clone(),
-            why,
-        };
+        let kept = |why: String| RevokedError::Kept(path.clone(), why);
         let mut text = String::new();
         match fs::File::open(&path) {
             Ok(file) => {

@@ -56,27 +56,14 @@ pub enum SourceError {
     )]
     NoSource(String),
     /// The URL cannot be used.
-    #[error("`{}` cannot be a source: {wrong}", quote(url, MAX_QUOTE))]
-    Url {
-        /// The text.
-        url: String,
-        /// The error.
-        wrong: &'static str,
-    },
+    #[error("`{}` cannot be a source: {}", quote(.0, MAX_QUOTE), .1)]
+    Url(String, &'static str),
     /// The text after a URL or a reference is not a digest.
     #[error(transparent)]
     NoDigest(#[from] NoDigest),
     /// The reference is malformed.
-    #[error(
-        "`{}` is not a reference to a registry: {wrong}",
-        quote(reference, MAX_QUOTE)
-    )]
-    Reference {
-        /// The text.
-        reference: String,
-        /// The error.
-        wrong: &'static str,
-    },
+    #[error("`{}` is not a reference to a registry: {}", quote(.0, MAX_QUOTE), .1)]
+    Reference(String, &'static str),
 }
 
 impl Source {
@@ -106,10 +93,7 @@ impl FromStr for Source {
         if let Some((scheme, _)) = text.split_once("://") {
             return match scheme {
                 "https" | "http" => web(text),
-                _ => Err(SourceError::Url {
-                    url: text.to_owned(),
-                    wrong: ONLY_HTTPS,
-                }),
+                _ => Err(SourceError::Url(text.to_owned(), ONLY_HTTPS)),
             };
         }
         let is_wasm = Path::new(text)
@@ -135,10 +119,7 @@ fn is_registry(first: &str) -> bool {
 
 /// A file on a web server. Its digest makes it safe to fetch from a server on this machine without encryption.
 fn web(text: &str) -> Result<Source, SourceError> {
-    let wrong = |wrong| SourceError::Url {
-        url: text.to_owned(),
-        wrong,
-    };
+    let wrong = |wrong| SourceError::Url(text.to_owned(), wrong);
     let with_hash = text
         .split_once("#sha256=")
         .map(|(url, hex)| (url, format!("sha256:{hex}")));
@@ -193,10 +174,7 @@ impl FromStr for Reference {
     type Err = SourceError;
 
     fn from_str(text: &str) -> Result<Self, SourceError> {
-        let wrong = |wrong| SourceError::Reference {
-            reference: text.to_owned(),
-            wrong,
-        };
+        let wrong = |wrong| SourceError::Reference(text.to_owned(), wrong);
         let (rest, digest) = match text.split_once('@') {
             Some((rest, digest)) => (rest, Some(digest.parse::<Digest>()?)),
             None => (text, None),

@@ -36,12 +36,9 @@ pub enum StoreError {
     /// A component does not match its digest.
     #[error(
         "{} is damaged: remove it, then `acp-chain install` fetches it again",
-        Untrusted::new(path.display())
+        Untrusted::new(.0.display())
     )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-    },
+    Damaged(PathBuf),
     /// A component matches its digest, but not the size in its lock.
     #[error(
         "{} has {actual} bytes, but the lock has another size; correct the lock",
@@ -93,9 +90,7 @@ impl Stored {
         if Digest::of(&bytes) == self.digest {
             Ok(bytes)
         } else {
-            Err(StoreError::Damaged {
-                path: self.path.clone(),
-            })
+            Err(StoreError::Damaged(self.path.clone()))
         }
     }
 }

@@ -97,10 +97,7 @@ impl Registry<'_> {
     pub(super) fn explained(&self, error: FetchError) -> FetchError {
         match self.unusable.get() {
             Some(why) if matches!(error.status(), Some(401 | 403 | 404)) => {
-                FetchError::Credentials {
-                    refused: Box::new(error),
-                    why: why.clone(),
-                }
+                FetchError::Credentials(error.into(), why.clone())
             }
             _ => error,
         }

@@ -51,21 +51,11 @@ impl Fetched {
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The source cannot be used.
-    #[error("{}: {cause}", quote(what, MAX_QUOTE))]
-    Source {
-        /// The source.
-        what: String,
-        /// The reason.
-        cause: Cause,
-    },
+    #[error("{}: {}", quote(.0, MAX_QUOTE), .1)]
+    Source(String, Cause),
     /// A server answers with an error, and the user's password cannot be used.
-    #[error("{refused}. No password was used: {}", quote(why, MAX_QUOTE))]
-    Credentials {
-        /// The error of the server.
-        refused: Box<FetchError>,
-        /// Why the password cannot be used.
-        why: String,
-    },
+    #[error("{}. No password was used: {}", .0, quote(.1, MAX_QUOTE))]
+    Credentials(Box<FetchError>, String),
     /// The extension is built in.
     #[error("`{}` comes with acp-chain: there is nothing to fetch", quote(.0, MAX_QUOTE))]
     BuiltIn(String),
@@ -131,10 +121,7 @@ pub enum Cause {
 impl Cause {
     /// The error about this source.
     fn of(self, what: &str) -> FetchError {
-        FetchError::Source {
-            what: what.to_owned(),
-            cause: self,
-        }
+        FetchError::Source(what.to_owned(), self)
     }
 }
 
@@ -153,11 +140,8 @@ impl FetchError {
     /// The HTTP status, if a server answered with an error.
     fn status(&self) -> Option<u16> {
         match self {
-            Self::Source {
-                cause: Cause::Refused { status, .. },
-                ..
-            } => Some(*status),
-            Self::Credentials { refused, .. } => refused.status(),
+            Self::Source(_, Cause::Refused { status, .. }) => Some(*status),
+            Self::Credentials(refused, _) => refused.status(),
             _ => None,
         }
     }
@@ -166,10 +150,7 @@ impl FetchError {
     fn is_final(&self) -> bool {
         let is_passing = |status| matches!(status, 408 | 429 | 502..=504);
         match self {
-            Self::Source {
-                cause: Cause::Malformed(_),
-                ..
-            } => true,
+            Self::Source(_, Cause::Malformed(_)) => true,
             _ => self.status().is_some_and(|status| !is_passing(status)),
         }
     }

@@ -8,35 +8,22 @@ use acp_chain_rpc::untrusted::Untrusted;
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// The file cannot be read.
-    #[error("{}: the file cannot be read: {error}", Untrusted::new(path.display()))]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        error: std::io::Error,
-    },
+    #[error("{}: the file cannot be read: {}", Untrusted::new(.0.display()), .1)]
+    Unreadable(PathBuf, std::io::Error),
     /// The `config.toml` that the command line names is missing.
     #[error(
         "{}: your config.toml is missing, and without it your own chain would be empty. Restore the file, or run \
          `acp-chain setup` again: it writes the new path into your editor's settings (`--settings` on this command line)",
-        Untrusted::new(path.display())
+        Untrusted::new(.0.display())
     )]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The `config.toml` of the user is behind a symbolic link that leads nowhere.
+    Missing(PathBuf),
+    /// The `config.toml` of the user, the first of these, is behind a symbolic link, the second, that leads nowhere.
     #[error(
         "{}: your config.toml cannot be read, as the link {} leads nowhere, and without it your own chain would be \
          empty. Restore what it leads to, or remove the link",
-        Untrusted::new(path.display()), Untrusted::new(link.display())
+        Untrusted::new(.0.display()), Untrusted::new(.1.display())
     )]
-    BrokenLink {
-        /// The file.
-        path: PathBuf,
-        /// The link.
-        link: PathBuf,
-    },
+    BrokenLink(PathBuf, PathBuf),
     /// The file has an error.
     #[error("{}:{line}:{column}: {}", Untrusted::new(path.display()), Untrusted::new(what))]
     Wrong {
@@ -53,10 +40,7 @@ pub enum ManifestError {
 
 impl ManifestError {
     pub(super) fn unreadable(path: &Path, error: std::io::Error) -> Self {
-        Self::Unreadable {
-            path: path.to_owned(),
-            error,
-        }
+        Self::Unreadable(path.to_owned(), error)
     }
 
     pub(super) fn at(path: &Path, text: &str, offset: usize, what: String) -> Self {

@@ -183,9 +183,9 @@ impl User {
     /// Reads the `config.toml` that the command line names. It must exist.
     pub fn read_named(path: &Path) -> Result<Self, ManifestError> {
         let text = super::text(path).map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => ManifestError::Missing {
-                path: path.to_owned(),
-            },
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                ManifestError::Missing(path.to_owned())
+            }
             _ => ManifestError::unreadable(path, error),
         })?;
         Self::parse(&text, path)
@@ -200,11 +200,8 @@ impl User {
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                match broken_link(path) {
-                    Some(link) => Err(ManifestError::BrokenLink {
-                        path: path.to_owned(),
-                        link: link.to_owned(),
-                    }),
+                match broken_link(path).map(Path::to_owned) {
+                    Some(link) => Err(ManifestError::BrokenLink(path.to_owned(), link)),
                     None => Self::parse("", path),
                 }
             }

@@ -93,12 +93,9 @@ pub enum TrustError {
     #[error(
         "{}: this acp-chain cannot read this record; use the newer acp-chain that wrote it, or remove the \
          file and run `acp-chain trust` again",
-        Untrusted::new(path.display())
+        Untrusted::new(.0.display())
     )]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-    },
+    Unreadable(PathBuf),
 }
 
 impl Record {
@@ -376,9 +373,7 @@ fn load(path: &Path) -> Result<Option<Record>, TrustError> {
     let record = serde_json::from_slice::<Record>(&text).ok();
     match record.filter(|record| record.version == VERSION) {
         Some(record) => Ok(Some(record)),
-        None => Err(TrustError::Unreadable {
-            path: path.to_owned(),
-        }),
+        None => Err(TrustError::Unreadable(path.to_owned())),
     }
 }
 

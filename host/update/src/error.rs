@@ -9,6 +9,7 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use semver::Version;
 
 use crate::manager::Manager;
+use crate::release::running;
 
 /// Why the program is not replaced. The old one stays in its place, unless the error says otherwise.
 #[derive(Debug, thiserror::Error)]
@@ -26,36 +27,17 @@ pub enum UpdateError {
     )]
     NoKey,
     /// A package manager has installed the program.
-    #[error("{} was installed by {manager}", Untrusted::new(program.display()))]
-    Managed {
-        /// The program.
-        program: PathBuf,
-        /// What has installed it, and updates it.
-        manager: Manager,
-    },
+    #[error("{} was installed by {}", Untrusted::new(.0.display()), .1)]
+    Managed(PathBuf, Manager),
     /// Something cannot be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
     /// The signature of a description is missing, or wrong.
-    #[error("{}: {cause}", quote(url, MAX_QUOTE))]
-    Signature {
-        /// The URL of the description.
-        url: String,
-        /// The reason.
-        cause: SignatureError,
-    },
-    /// A description is malformed, or not for this platform.
-    #[error(
-        "{}: {}; tell those who publish it",
-        quote(url, MAX_QUOTE),
-        quote(why, MAX_QUOTE)
-    )]
-    Malformed {
-        /// The URL of the description or of the archive.
-        url: String,
-        /// The reason.
-        why: String,
-    },
+    #[error("{}: {}", quote(.0, MAX_QUOTE), .1)]
+    Signature(String, SignatureError),
+    /// The description at a URL is malformed, or not for this platform; or its archive is malformed.
+    #[error("{}: {}; tell those who publish it", quote(.0, MAX_QUOTE), quote(.1, MAX_QUOTE))]
+    Malformed(String, String),
     /// An archive does not have the content that its signed description says.
     #[error(
         "{}: it is not the archive that the signed description names: it was changed or cut off. Try again later",
@@ -64,14 +46,11 @@ pub enum UpdateError {
     OtherArchive(String),
     /// The release is older than the running program.
     #[error(
-        "the channel has {channel}, which is older than this program, {running}: `--downgrade` installs it all the same"
+        "the channel has {}, which is older than this program, {}: `--downgrade` installs it all the same",
+        .0,
+        running()
     )]
-    Older {
-        /// The version in the channel.
-        channel: Version,
-        /// The version of this program.
-        running: Version,
-    },
+    Older(Version),
     /// The new program does not run.
     #[error("the new program does not run here: {}; the old one stays", quote(.0, MAX_QUOTE))]
     DoesNotRun(String),
@@ -80,16 +59,12 @@ pub enum UpdateError {
     Moved(io::Error),
     /// A file beside the program cannot be written.
     #[error(
-        "{}: it cannot be written: {cause}. Run this as the owner of the folder, or install acp-chain into a folder of \
+        "{}: it cannot be written: {}. Run this as the owner of the folder, or install acp-chain into a folder of \
          your own",
-        Untrusted::new(path.display())
+        Untrusted::new(.0.display()),
+        .1
     )]
-    NotWritten {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        cause: io::Error,
-    },
+    NotWritten(PathBuf, io::Error),
     /// A download cannot be stored, or an unpacked file cannot be read.
     #[error("the download cannot be stored: {0}")]
     Stored(io::Error),

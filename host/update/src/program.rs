@@ -62,10 +62,7 @@ impl Program {
     /// An error if a package manager has installed it.
     pub fn check_unmanaged(&self) -> Result<(), UpdateError> {
         match self.manager() {
-            Some(manager) => Err(UpdateError::Managed {
-                program: self.path.clone(),
-                manager,
-            }),
+            Some(manager) => Err(UpdateError::Managed(self.path.clone(), manager)),
             None => Ok(()),
         }
     }
@@ -129,10 +126,7 @@ fn previous(program: &Path) -> PathBuf {
 }
 
 fn not_written(path: &Path, cause: io::Error) -> UpdateError {
-    UpdateError::NotWritten {
-        path: path.to_owned(),
-        cause,
-    }
+    UpdateError::NotWritten(path.to_owned(), cause)
 }
 
 /// An empty file beside the program, with the permissions of the program. `tempfile` would add the temporary name to

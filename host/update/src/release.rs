@@ -90,14 +90,9 @@ impl Release {
         signatures: &[String],
         channel: &Channel,
     ) -> Result<Self, UpdateError> {
-        signer(text, signatures, Some(&channel.key)).map_err(|cause| UpdateError::Signature {
-            url: url.to_owned(),
-            cause,
-        })?;
-        let malformed = |why: String| UpdateError::Malformed {
-            url: url.to_owned(),
-            why,
-        };
+        signer(text, signatures, Some(&channel.key))
+            .map_err(|cause| UpdateError::Signature(url.to_owned(), cause))?;
+        let malformed = |why: String| UpdateError::Malformed(url.to_owned(), why);
         let description = serde_json::from_slice::<Description>(text);
         let description = description.map_err(|error| malformed(error.to_string()))?;
         let Description {
@@ -143,10 +138,7 @@ impl Release {
     /// An error if it is older than the running program.
     pub fn check_age(&self) -> Result<(), UpdateError> {
         match self.compare() {
-            Ordering::Less => Err(UpdateError::Older {
-                channel: self.version.clone(),
-                running: running(),
-            }),
+            Ordering::Less => Err(UpdateError::Older(self.version.clone())),
             Ordering::Equal | Ordering::Greater => Ok(()),
         }
     }
@@ -174,9 +166,9 @@ impl Release {
     pub fn unpack(&self, archive: File, into: &mut impl Write) -> Result<(), UpdateError> {
         let unpacked = unpack(archive, &self.program, into);
         let unpacked = unpacked.map_err(UpdateError::Stored)?;
-        unpacked.ok_or_else(|| UpdateError::Malformed {
-            url: self.url.clone(),
-            why: format!("it has no program {} of a usual size", self.program),
+        unpacked.ok_or_else(|| {
+            let why = format!("it has no program {} of a usual size", self.program);
+            UpdateError::Malformed(self.url.clone(), why)
         })
     }
 }
@@ -227,13 +219,13 @@ async fn get(web: &Web, url: &str, most: usize) -> Result<Vec<u8>, FetchError> {
 fn is_missing(error: &FetchError) -> bool {
     matches!(
         error,
-        FetchError::Source {
-            cause: Cause::Refused {
+        FetchError::Source(
+            _,
+            Cause::Refused {
                 status: 403 | 404 | 410,
                 ..
-            },
-            ..
-        }
+            }
+        )
     )
 }
 
