@@ -23,6 +23,14 @@ pub struct Call<A> {
 const CAPABILITIES: &str = "/io.modelcontextprotocol~1clientCapabilities";
 
 impl<A> Call<A> {
+    pub(crate) fn new(id: MessageId, session: Option<String>, arguments: A) -> Self {
+        Self {
+            id,
+            session,
+            arguments,
+        }
+    }
+
     /// Reports the progress of this call. `progress` must grow from one report to the next; `total` is its final value,
     /// if known; `message` is for people. A caller that did not request progress receives no reports.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {

@@ -35,11 +35,8 @@ impl AgentChoice {
             return remote.command().map(Some).map_err(Error::Remote);
         }
         let Some(name) = &self.name else {
-            return Ok(self.words.split_first().map(|(program, args)| CommandLine {
-                program: program.clone(),
-                args: args.to_vec(),
-                env: Vec::new(),
-            }));
+            let words = self.words.split_first();
+            return Ok(words.map(|(program, args)| CommandLine::new(program, args)));
         };
         let mut command = installed(name)?;
         command.args.extend(self.words.iter().cloned());

@@ -25,28 +25,10 @@ pub const NAMES: usize = 1_000_000;
 const FIRST_LINE: u64 = 256;
 
 /// Variables that determine where programs find code.
-pub const LOADERS: &[&str] = &[
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "LD_AUDIT",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_LIBRARY_PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONSTARTUP",
-    "PYTHONUSERBASE",
-    "NODE_PATH",
-    "NODE_OPTIONS",
-    "BUN_OPTIONS",
-    "JAVA_TOOL_OPTIONS",
-    "PERL5LIB",
-    "PERL5OPT",
-    "RUBYLIB",
-    "RUBYOPT",
-    "OPENSSL_CONF",
-    "BASH_ENV",
-    "ENV",
-];
+pub const LOADERS: &str = "\
+    LD_LIBRARY_PATH LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PYTHONHOME PYTHONSTARTUP \
+    PYTHONUSERBASE NODE_PATH NODE_OPTIONS BUN_OPTIONS JAVA_TOOL_OPTIONS PERL5LIB PERL5OPT RUBYLIB RUBYOPT \
+    OPENSSL_CONF BASH_ENV ENV";
 
 /// The files that the command line and manifests name, each with its description.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -323,7 +305,7 @@ impl<'a> Writable<'a> {
     /// A word of a command line, of its environment, or of the first line of its script, that contains this directory's
     /// path: in a shell command, for instance, or after an option.
     fn is_named_in(&self, command: &CommandLine) -> Option<String> {
-        let loaders = LOADERS.iter().filter_map(std::env::var_os);
+        let loaders = LOADERS.split(' ').filter_map(std::env::var_os);
         let words = words(command).cloned().chain(loaders);
         let words = words.map(|word| word.to_string_lossy().into_owned());
         let script = file_of(command).and_then(|file| first_line(&file));

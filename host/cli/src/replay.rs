@@ -121,11 +121,7 @@ impl Replay {
                     format!("`{program}` cannot be started: {error}")
                 })?;
                 let supervisor = supervise(&ourselves)?;
-                let command = CommandLine {
-                    program: program.clone(),
-                    args: args.to_vec(),
-                    env: Vec::new(),
-                };
+                let command = CommandLine::new(program, args);
                 Wire::start(&supervisor, command, |bytes| {
                     out::write(format_args!("{}", String::from_utf8_lossy(bytes)));
                 })

@@ -81,18 +81,8 @@ const IS_JSON: &str = "this is JSON, and TOML is expected: a proxy is a line `[[
 const SIMILAR: f64 = 0.75;
 
 /// The keys that `config.toml` has, and a manifest has not.
-const OF_USER: &[&str] = &[
-    "native",
-    "ceilings",
-    "require-signature",
-    "revocations",
-    "trust",
-    "updates",
-    "trace",
-    "trace-bodies",
-    "live",
-    "serve",
-];
+const OF_USER: &str = "\
+    native ceilings require-signature revocations trust updates trace trace-bodies live serve";
 
 /// Turns serde's "unknown field `a`, expected one of `b`, `c`" into advice, and the same about a "variant".
 fn advice(message: &str) -> Option<String> {
@@ -170,7 +160,7 @@ fn unknown_name(kind: &str, unknown: &str, known: &[&str]) -> String {
         None if known.contains(&"on-failure") && known.contains(&"config") => format!(
             "unknown {kind} `{shown}`; known here are `{all}`. The settings of a proxy are in `[proxy.config]`"
         ),
-        None if is_of_manifest && OF_USER.contains(&unknown) => format!(
+        None if is_of_manifest && OF_USER.split(' ').any(|key| key == unknown) => format!(
             "unknown {kind} `{shown}`: it belongs in your own config.toml; known here are `{all}`"
         ),
         None => format!("unknown {kind} `{shown}`; known here are `{all}`"),

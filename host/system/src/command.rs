@@ -30,6 +30,18 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
+    /// A program with its arguments, in our environment.
+    pub fn new<A: Into<OsString>>(
+        program: impl Into<OsString>,
+        args: impl IntoIterator<Item = A>,
+    ) -> Self {
+        Self {
+            program: program.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            env: Vec::new(),
+        }
+    }
+
     /// The command, which inherits our standard streams.
     pub fn plain(&self) -> Command {
         let mut command = Command::new(programs::find(self));
@@ -60,11 +72,7 @@ mod tests {
 
     #[test]
     fn a_program_inherits_no_secret_of_ours_unless_it_is_given_one() {
-        let mut line = CommandLine {
-            program: "program".into(),
-            args: Vec::new(),
-            env: Vec::new(),
-        };
+        let mut line = CommandLine::new("program", [""; 0]);
         let changed = |line: &CommandLine, name: &str| {
             let command = line.plain();
             let mut changes = command.get_envs();

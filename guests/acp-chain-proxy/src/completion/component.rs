@@ -21,14 +21,8 @@ impl<P: ExportedProxy + Completion> wit::Guest for Component<P> {
             value: call.value,
             known: body(call.context).parse().unwrap_or_default(),
         };
-        let call = Call {
-            id: call.id,
-            session: call.session,
-            arguments,
-        };
-        Ok(match super::complete(call)? {
-            Some(result) => Outcome::Done(result.into()),
-            None => Outcome::Pending,
-        })
+        let call = Call::new(call.id, call.session, arguments);
+        let done = super::complete(call)?;
+        Ok(done.map_or(Outcome::Pending, |result| Outcome::Done(result.into())))
     }
 }

@@ -18,14 +18,8 @@ impl<P: ExportedProxy + Prompts> wit::Guest for Component<P> {
             name: call.name,
             arguments: body(call.arguments).parse().unwrap_or_default(),
         };
-        let call = Call {
-            id: call.id,
-            session: call.session,
-            arguments,
-        };
-        Ok(match super::get(call)? {
-            Some(result) => Outcome::Done(result.into()),
-            None => Outcome::Pending,
-        })
+        let call = Call::new(call.id, call.session, arguments);
+        let done = super::get(call)?;
+        Ok(done.map_or(Outcome::Pending, |result| Outcome::Done(result.into())))
     }
 }

@@ -19,14 +19,8 @@ impl<P: ExportedProxy + Resources> wit::Guest for Component<P> {
     }
 
     fn read_resource(read: wit::ResourceRead) -> Result<Outcome, types::RpcError> {
-        let call = Call {
-            id: read.id,
-            session: read.session,
-            arguments: read.uri,
-        };
-        Ok(match super::read(call)? {
-            Some(result) => Outcome::Done(result.into()),
-            None => Outcome::Pending,
-        })
+        let call = Call::new(read.id, read.session, read.uri);
+        let done = super::read(call)?;
+        Ok(done.map_or(Outcome::Pending, |result| Outcome::Done(result.into())))
     }
 }

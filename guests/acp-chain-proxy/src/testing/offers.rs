@@ -119,11 +119,7 @@ pub(super) fn values(listed: &[Json]) -> Result<Vec<Value>, String> {
 pub(super) fn begin<A>(kind: CallKind, session: Option<&str>, arguments: A) -> Call<A> {
     let id = line::next_id();
     LINE.with_borrow_mut(|line| line.calls.begin(id, kind));
-    Call {
-        id,
-        session: session.map(str::to_owned),
-        arguments,
-    }
+    Call::new(id, session.map(str::to_owned), arguments)
 }
 
 /// Records the immediate outcome of a call, if any.

@@ -19,14 +19,8 @@ impl<P: ExportedProxy + Tools> wit::Guest for Component<P> {
 
     fn call_tool(call: wit::ToolCall) -> Result<Outcome, types::RpcError> {
         let tool = call.name;
-        let call = Call {
-            id: call.id,
-            session: call.session,
-            arguments: body(call.arguments),
-        };
-        Ok(match calls::call(&tool, call)? {
-            Some(result) => Outcome::Done(result.into()),
-            None => Outcome::Pending,
-        })
+        let call = Call::new(call.id, call.session, body(call.arguments));
+        let done = calls::call(&tool, call)?;
+        Ok(done.map_or(Outcome::Pending, |result| Outcome::Done(result.into())))
     }
 }

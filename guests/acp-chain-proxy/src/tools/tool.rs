@@ -159,11 +159,7 @@ fn typed<P: 'static, A: 'static, R: IntoToolResult + 'static>(
         let run = Rc::clone(&run);
         Box::pin(async move {
             let arguments = parse(call.arguments)?;
-            let call = Call {
-                id: call.id,
-                session: call.session,
-                arguments,
-            };
+            let call = Call::new(call.id, call.session, arguments);
             run(&proxy, call).await?.into_tool_result()
         })
     })

@@ -31,16 +31,8 @@ pub struct Builds {
 impl Builds {
     /// For the project in this folder, with this program.
     pub fn new(program: &Path, project: &Path) -> Result<Self, Error> {
-        let command = CommandLine {
-            program: program.into(),
-            args: vec![
-                "build".into(),
-                "--draft".into(),
-                "--json".into(),
-                project.into(),
-            ],
-            env: Vec::new(),
-        };
+        let mut command = CommandLine::new(program, ["build", "--draft", "--json"]);
+        command.args.push(project.into());
         let supervisor = Supervisor::start(program);
         let allowed = supervisor.and_then(|supervisor| supervisor.allow(vec![command], 0));
         let program = allowed.map_err(Error::Builds)?.into_iter().next();

@@ -97,11 +97,7 @@ impl Finder {
             if let Some(path) = path {
                 args.extend([option.into(), std::path::absolute(path)?.into_os_string()]);
             }
-            io::Result::Ok(CommandLine {
-                program: program.as_os_str().to_owned(),
-                args,
-                env: Vec::new(),
-            })
+            io::Result::Ok(CommandLine::new(program, args))
         };
         let trace = target.map(|target| &*target.path);
         let mut chain = command("project-chain", "--trace", trace)?;

@@ -35,16 +35,8 @@ static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/c");
 /// The name of every world in the bindings, so that all sources include the same header.
 const WORLD: &str = "proxy";
 
-const OPTIONS: [&str; 8] = [
-    "-target",
-    "wasm32-wasi",
-    "-mexec-model=reactor",
-    "-Os",
-    "-Wall",
-    "-Wextra",
-    "-Wno-unused-parameter",
-    "-Wl,-z,stack-size=65536",
-];
+const OPTIONS: &str = "\
+    -target wasm32-wasi -mexec-model=reactor -Os -Wall -Wextra -Wno-unused-parameter -Wl,-z,stack-size=65536";
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;
@@ -79,7 +71,7 @@ pub fn compile<'c>(
     sources: &[PathBuf],
     module: &Path,
 ) -> &'c mut Command {
-    cc.args(OPTIONS);
+    cc.args(OPTIONS.split(' '));
     for folder in headers {
         cc.arg("-I").arg(folder);
     }

@@ -44,28 +44,13 @@ pub(super) const COMPILER: Tool = Tool {
 
 static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/zig");
 
-const OPTIONS: [&str; 7] = [
-    "-target",
-    "wasm32-freestanding",
-    "-OReleaseSafe",
-    "-fno-entry",
-    "-rdynamic",
-    "--stack",
-    "262144",
-];
+const OPTIONS: &str = "\
+    -target wasm32-freestanding -OReleaseSafe -fno-entry -rdynamic --stack 262144";
 
 /// The modules of a build. The root imports the SDK and the proxy, which imports the SDK.
-const MODULES: [&str; 9] = [
-    "--dep",
-    "acp_chain",
-    "--dep",
-    "proxy",
-    "-Mroot=sdk/main.zig",
-    "-Macp_chain=sdk/acp_chain.zig",
-    "--dep",
-    "acp_chain",
-    "-Mproxy=src/proxy.zig",
-];
+const MODULES: &str = "\
+    --dep acp_chain --dep proxy -Mroot=sdk/main.zig -Macp_chain=sdk/acp_chain.zig --dep acp_chain \
+    -Mproxy=src/proxy.zig";
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;
@@ -77,7 +62,8 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
         let module = site.made.join("_module.wasm");
         let mut output = OsString::from("-femit-bin=");
         output.push(&module);
-        zig.arg("build-exe").args(OPTIONS).arg(output).args(MODULES);
+        zig.arg("build-exe").args(OPTIONS.split(' '));
+        zig.arg(output).args(MODULES.split(' '));
         module
     };
     run(zig.current_dir(site.folder))?;

@@ -19,56 +19,17 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::files;
 
 /// Variables beside [`LOADERS`] that decide which code runs, or which servers programs trust.
-const STEERING: [&str; 22] = [
-    "PATH",
-    "PATHEXT",
-    "COMSPEC",
-    "SHELL",
-    "EDITOR",
-    "VISUAL",
-    "PAGER",
-    "BROWSER",
-    "IFS",
-    "PROMPT_COMMAND",
-    "PS4",
-    "ZDOTDIR",
-    "GCONV_PATH",
-    "CLASSPATH",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "NODE_TLS_REJECT_UNAUTHORIZED",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "PYTHONHTTPSVERIFY",
-    "DOTNET_STARTUP_HOOKS",
-];
+const STEERING: &str = "\
+    PATH PATHEXT COMSPEC SHELL EDITOR VISUAL PAGER BROWSER IFS PROMPT_COMMAND PS4 ZDOTDIR GCONV_PATH CLASSPATH \
+    SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED REQUESTS_CA_BUNDLE CURL_CA_BUNDLE \
+    PYTHONHTTPSVERIFY DOTNET_STARTUP_HOOKS";
 
 /// Prefixes of further variables of this kind: those of library loaders, Git, npm, pip, uv and .NET profilers.
-const STEERING_PREFIXES: [&str; 10] = [
-    "LD_",
-    "DYLD_",
-    "BASH_FUNC_",
-    "GIT_",
-    "NPM_CONFIG_",
-    "PIP_",
-    "UV_",
-    "OPENSSL_",
-    "CORECLR_",
-    "COR_",
-];
+const STEERING_PREFIXES: &str = "\
+    LD_ DYLD_ BASH_FUNC_ GIT_ NPM_CONFIG_ PIP_ UV_ OPENSSL_ CORECLR_ COR_";
 
 /// Suffixes of further variables of this kind: interpreter options, proxies, and addresses of models.
-const STEERING_SUFFIXES: [&str; 8] = [
-    "_OPTIONS",
-    "_OPTS",
-    "5OPT",
-    "RUBYOPT",
-    "_PROXY",
-    "_BASE_URL",
-    "_API_BASE",
-    "_ENDPOINT",
-];
+const STEERING_SUFFIXES: &str = "_OPTIONS _OPTS 5OPT RUBYOPT _PROXY _BASE_URL _API_BASE _ENDPOINT";
 
 /// Which registry is meant.
 #[derive(Clone, Debug, clap::Args)]
@@ -189,10 +150,10 @@ pub fn show(entry: &Entry, staged: &Staged) {
 fn steers(key: &str) -> bool {
     // On Windows, and in many programs, names of variables are case-insensitive.
     let key = key.to_ascii_uppercase();
-    LOADERS.contains(&&*key)
-        || STEERING.contains(&&*key)
-        || STEERING_PREFIXES.iter().any(|start| key.starts_with(start))
-        || STEERING_SUFFIXES.iter().any(|end| key.ends_with(end))
+    let mut names = LOADERS.split(' ').chain(STEERING.split(' '));
+    names.any(|name| name == key)
+        || STEERING_PREFIXES.split(' ').any(|start| key.starts_with(start))
+        || STEERING_SUFFIXES.split(' ').any(|end| key.ends_with(end))
 }
 
 /// The command line, as it would be typed.

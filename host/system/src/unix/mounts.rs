@@ -6,26 +6,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// File systems that the kernel generates: processes with their memory, devices, its own settings.
-const MADE_UP: &[&str] = &[
-    "binfmt_misc",
-    "bpf",
-    "cgroup",
-    "cgroup2",
-    "configfs",
-    "debugfs",
-    "devpts",
-    "devtmpfs",
-    "efivarfs",
-    "fusectl",
-    "mqueue",
-    "proc",
-    "pstore",
-    "rpc_pipefs",
-    "securityfs",
-    "selinuxfs",
-    "sysfs",
-    "tracefs",
-];
+const MADE_UP: &str = "\
+    binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs fusectl mqueue proc pstore rpc_pipefs \
+    securityfs selinuxfs sysfs tracefs";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
@@ -37,7 +20,7 @@ pub struct Mount {
 impl Mount {
     /// Whether the kernel generates its files.
     pub fn is_made_up(&self) -> bool {
-        MADE_UP.contains(&&*self.kind)
+        MADE_UP.split(' ').any(|kind| kind == self.kind)
     }
 }
 
