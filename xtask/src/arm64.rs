@@ -169,16 +169,13 @@ impl Emulated {
 
     /// The output of the program, which must succeed.
     fn succeed<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Result<String> {
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = self.run(args)?;
-        let printed = String::from_utf8_lossy(&stdout).into_owned();
+        let output = self.run(args)?;
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         ensure!(
-            status.success(),
-            "the emulated program ended with {status}:\n{printed}{}",
-            String::from_utf8_lossy(&stderr)
+            output.status.success(),
+            "the emulated program ended with {}:\n{printed}{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
         );
         Ok(printed)
     }

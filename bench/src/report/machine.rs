@@ -40,13 +40,10 @@ impl Machine {
 
     /// The beginning of a sentence that says where this commit was measured.
     pub(crate) fn measured(&self, commit: Option<&str>) -> String {
-        let Self {
-            processor,
-            processors,
-            memory_gib,
-            system,
-        } = self;
         let version = commit.map_or_else(String::new, |commit| format!(", commit {commit}"));
-        format!("Measured on {processors} × {processor}, {memory_gib} GiB, {system}{version}")
+        format!(
+            "Measured on {} × {}, {} GiB, {}{version}",
+            self.processors, self.processor, self.memory_gib, self.system
+        )
     }
 }

@@ -2,10 +2,8 @@
 
 use std::io::{self, IsTerminal};
 
-use crate::Result;
+use crate::{Result, out};
 use acp_chain_top::{Snapshot, show};
-
-use crate::out;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -186,14 +186,8 @@ impl EditorHere {
     }
 
     fn words(&self) -> String {
-        let Self {
-            editor,
-            all,
-            behind,
-            ..
-        } = self;
-        let name = editor.name;
-        match (editor.is_code(), all, behind) {
+        let (name, all, behind) = (self.editor.name, self.all, self.behind);
+        match (self.editor.is_code(), all, behind) {
             (true, _, 0) => format!("{name} (no chain)"),
             (true, ..) => format!("{name} (behind the chain)"),
             (false, 0, _) => name.to_owned(),

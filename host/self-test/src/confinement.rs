@@ -58,35 +58,30 @@ pub fn look(stage: &Stage) -> Verdict {
 }
 
 fn judge(attempts: &Attempts) -> Verdict {
-    let Attempts {
-        keeps_files,
-        keeps_calls,
-        has_opened,
-        has_started,
-        has_bound,
-    } = attempts;
+    let (keeps_files, keeps_calls) = (&attempts.keeps_files, &attempts.keeps_calls);
     let (gave_files, gave_calls) = (keeps_files.is_none(), keeps_calls.is_none());
     let broken = [
-        (gave_files && *has_opened, "opened a file"),
-        (gave_calls && *has_started, "started a program"),
-        (gave_calls && *has_bound, "opened a socket"),
+        (gave_files && attempts.has_opened, "opened a file"),
+        (gave_calls && attempts.has_started, "started a program"),
+        (gave_calls && attempts.has_bound, "opened a socket"),
     ];
     if let Some((_, what)) = broken.iter().find(|(is_broken, _)| *is_broken) {
         let why = format!("a process that had given up the right to has {what}");
         return Err(why.into());
     }
     let both = "opens no file, starts no program and connects to nothing";
-    match (keeps_files, keeps_calls) {
-        (None, None) => Ok(format!("a process that gave up its rights {both}")),
-        (Some(why), None) => Err(Reason::NotHere(format!(
-            "programs and connections are refused, but files are not: {why}"
-        ))),
-        (None, Some(why)) => Err(Reason::NotHere(format!(
-            "files are refused, but programs and connections are not: {why}"
-        ))),
-        (Some(files), Some(calls)) if files == calls => Err(Reason::NotHere(files.clone())),
-        (Some(files), Some(calls)) => Err(Reason::NotHere(format!("{files}; {calls}"))),
-    }
+    let why = match (keeps_files, keeps_calls) {
+        (None, None) => return Ok(format!("a process that gave up its rights {both}")),
+        (Some(why), None) => {
+            format!("programs and connections are refused, but files are not: {why}")
+        }
+        (None, Some(why)) => {
+            format!("files are refused, but programs and connections are not: {why}")
+        }
+        (Some(files), Some(calls)) if files == calls => files.clone(),
+        (Some(files), Some(calls)) => format!("{files}; {calls}"),
+    };
+    Err(Reason::NotHere(why))
 }
 
 #[cfg(test)]

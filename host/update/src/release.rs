@@ -95,21 +95,18 @@ impl Release {
         let malformed = |why: String| UpdateError::Malformed(url.to_owned(), why);
         let description = serde_json::from_slice::<Description>(text);
         let description = description.map_err(|error| malformed(error.to_string()))?;
-        let Description {
-            version,
-            platform,
-            archive,
-            size,
-            digest,
-            program,
-        } = description;
+        let (platform, archive, size) = (
+            &description.platform,
+            &description.archive,
+            description.size,
+        );
         let here = self::platform();
-        if platform != here {
+        if *platform != here {
             return Err(malformed(format!(
                 "it describes a release for {platform}, and this is {here}"
             )));
         }
-        if !is_file_name(&archive) {
+        if !is_file_name(archive) {
             return Err(malformed(format!(
                 "`{archive}` is not the name of a file in the channel"
             )));
@@ -120,12 +117,12 @@ impl Release {
             )));
         }
         Ok(Self {
-            version,
+            version: description.version,
             signer: channel.key.clone(),
-            url: channel.file(&archive),
+            url: channel.file(archive),
             size,
-            digest,
-            program,
+            digest: description.digest,
+            program: description.program,
         })
     }
 

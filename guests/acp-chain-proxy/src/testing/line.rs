@@ -286,31 +286,18 @@ impl Line {
     }
 
     fn pass(&mut self, message: Message) {
-        let Message {
-            kind,
-            head,
-            body,
-            is_replayed,
-        } = message;
+        let head = &message.head;
         let to = opposite(head.sender);
-        let what = match kind {
+        let what = match message.kind {
             Kind::Request => {
-                self.expect(head.id, to, &head.method, head.session, false);
+                self.expect(head.id, to, &head.method, head.session.clone(), false);
                 SentKind::Request
             }
             Kind::Notification => SentKind::Notification,
-            Kind::Response if self.waits(&head) => {
-                self.waiting.push(Message {
-                    kind,
-                    head,
-                    body,
-                    is_replayed,
-                });
-                return;
-            }
+            Kind::Response if self.waits(head) => return self.waiting.push(message),
             Kind::Response => SentKind::Response,
         };
-        self.send(to, head.id, what, head.method, body);
+        self.send(to, head.id, what, message.head.method, message.body);
     }
 
     /// Whether a message with this head may be a part of a history that the agent replays: a request that opens its

@@ -4,8 +4,7 @@ use super::calls;
 use crate::bindings::acp_chain::proxy::types;
 use crate::bindings::tools::acp_chain::proxy::calls::Outcome;
 use crate::bindings::tools::exports::acp_chain::proxy::tools as wit;
-use crate::component::ExportedProxy;
-use crate::component::body;
+use crate::component::{ExportedProxy, body};
 use crate::{Call, Component, Tools};
 
 impl<P: ExportedProxy + Tools> wit::Guest for Component<P> {

@@ -25,7 +25,6 @@ use tokio::sync::{mpsc, watch};
 
 use self::builds::Builds;
 use self::cycle::Cycle;
-use self::developed::DevChain;
 use self::sources::Sources;
 use crate::hooks::HooksPlan;
 use crate::plan::{Plan, check_grant, supervise};
@@ -198,21 +197,17 @@ impl ChainStart {
     }
 
     fn plan(&self) -> Result<Plan, Error> {
-        let DevChain {
-            user,
-            manifest,
-            proxies,
-        } = self.project.chain()?;
-        check_grant(&manifest, &user)?;
+        let chain = self.project.chain()?;
+        check_grant(&chain.manifest, &chain.user)?;
         Ok(Plan {
             about: None,
-            reach: user.reach.or(manifest.reach),
-            hooks: HooksPlan::new(None, &user, &manifest, &proxies),
+            reach: chain.user.reach.or(chain.manifest.reach),
+            hooks: HooksPlan::new(None, &chain.user, &chain.manifest, &chain.proxies),
             // Those of a proxy under development are not kept.
             values: ValuesPlan::default(),
             is_dry_run: false,
-            manifest,
-            proxies,
+            manifest: chain.manifest,
+            proxies: chain.proxies,
             agent: self.agent.clone(),
             projects: None,
             engine: Some(self.engine.clone()),

@@ -4,8 +4,7 @@ use std::io::{BufRead, IsTerminal, stdin};
 
 use super::about::{self, Reasons};
 use super::candidate::{Candidate, shown};
-use crate::Result;
-use crate::out;
+use crate::{Result, out};
 use acp_chain_extension::Digest;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_terms::about::signer;

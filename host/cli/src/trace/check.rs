@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::Result;
+use crate::{Result, code_if};
 use acp_chain_trace::Findings;
 
 use super::{each, empty};
-use crate::code_if;
 use acp_chain_rpc::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::Result;
+use crate::{Result, code_if};
 use acp_chain_trace::{Run, Side, Turn, diff};
 use console::style;
 
 use super::{each, empty};
-use crate::code_if;
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// How many bytes of a step are shown.

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
+use crate::{Result, out};
 use acp_chain_trace::{Decision, Kind, Line, State, Would};
 use console::{measure_text_width, style};
 
 use super::each;
-use crate::out;
 use acp_chain_channel::limits::Quantity;
 use acp_chain_rpc::untrusted::Untrusted;
 

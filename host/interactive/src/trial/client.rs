@@ -28,7 +28,8 @@ impl Client {
     /// Sends a request, and serves incoming messages until it is answered by a result or an error. Fails if the chain
     /// has ended.
     pub async fn ask(&mut self, method: &str, params: Value) -> Result<Outcome> {
-        self.answered(method, params).await.map_err(Error::Ended)
+        let answered = self.answered(method, params).await;
+        answered.map_err(Error::io("the chain has ended"))
     }
 
     async fn answered(&mut self, method: &str, params: Value) -> io::Result<Outcome> {

@@ -31,7 +31,7 @@ impl<R: AsyncRead + Unpin> Prompts<R> {
         loop {
             let mut reader = (&mut self.reader).take(LINE as u64);
             let read = reader.read_until(b'\n', &mut self.part).await;
-            read.map_err(Error::Input)?;
+            read.map_err(Error::io("standard input cannot be read"))?;
             if self.part.is_empty() {
                 return Ok(None);
             }

@@ -48,20 +48,15 @@ pub struct Package {
 
 /// Packs a program in all formats.
 pub fn pack(workspace: &Workspace, options: Options) -> Result<()> {
-    let Options {
-        program,
-        out,
-        target,
-        native,
-    } = options;
-    let target = target.as_deref().map(Platform::of);
+    let (program, out) = (&options.program, &options.out);
+    let target = options.target.as_deref().map(Platform::of);
     let platform = target.unwrap_or_else(Platform::here)?;
-    let native = native.as_ref().unwrap_or(&program);
-    let product = Product::of(workspace, platform, &program, native)?;
+    let native = options.native.as_ref().unwrap_or(program);
+    let product = Product::of(workspace, platform, program, native)?;
     let list = workspace.step("list of what is in the program", |_| {
-        sbom::pack(workspace, &product, &program)
+        sbom::pack(workspace, &product, program)
     })?;
-    fs::create_dir_all(&out).with_context(|| format!("{} cannot be created", out.display()))?;
+    fs::create_dir_all(out).with_context(|| format!("{} cannot be created", out.display()))?;
     let mut sums = String::new();
     let product = &product;
     let packs = [

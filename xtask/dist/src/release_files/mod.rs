@@ -132,20 +132,14 @@ fn archives(folder: &Path, url: &str) -> Result<Vec<Archive>> {
 
 /// The description of an archive, as `host/update/src/release.rs` reads it, by the name of its file.
 fn description(archive: &Archive) -> (String, String) {
-    let Archive {
-        machine,
-        name,
-        size,
-        digest,
-        ..
-    } = archive;
+    let (machine, name) = (&archive.machine, &archive.name);
     let platform = format!("{}-{}", machine.os, machine.arch);
     let description = json!({
         "version": VERSION,
         "platform": platform,
         "archive": format!("{name}.tar.gz"),
-        "size": size,
-        "digest": format!("sha256:{digest}"),
+        "size": archive.size,
+        "digest": format!("sha256:{}", archive.digest),
         "program": format!("{name}/{}", machine.program()),
     });
     let file = format!("release-{platform}.json");

@@ -11,12 +11,7 @@ use xtask::fetch::zig;
 use xtask::workspace::Workspace;
 
 pub fn build(workspace: &Workspace, example: &Example, component: &Path) -> Result<()> {
-    let Example {
-        name,
-        world,
-        folder,
-        ..
-    } = example;
+    let (name, world, folder) = (&example.name, &example.world, &example.folder);
     let (wit, requirements) = (workspace.path("wit"), zig::requirements(workspace));
     let sdk = workspace.path("host/author/sdk/c");
     let sources = [folder.join(name).with_extension("c"), sdk.join("json.c")];

@@ -19,12 +19,7 @@ pub fn toolchain(workspace: &Workspace) -> Result<PathBuf> {
 }
 
 pub fn build(workspace: &Workspace, example: &Example, component: &Path) -> Result<()> {
-    let Example {
-        name,
-        world,
-        folder,
-        ..
-    } = example;
+    let (name, world, folder) = (&example.name, &example.world, &example.folder);
     let (wit, sdk) = (
         workspace.path("wit"),
         workspace.path("host/author/sdk/javascript"),

@@ -21,12 +21,7 @@ pub fn toolchain(workspace: &Workspace) -> Result<PathBuf> {
 }
 
 pub fn build(workspace: &Workspace, example: &Example, component: &Path) -> Result<()> {
-    let Example {
-        name,
-        world,
-        folder,
-        ..
-    } = example;
+    let (name, world, folder) = (&example.name, &example.world, &example.folder);
     let (wit, requirements) = (workspace.path("wit"), workspace.path(REQUIREMENTS));
     let source = folder.join(name).with_extension("py");
     let sdk = workspace.path("host/author/sdk/python/acp_chain");
