@@ -23,7 +23,7 @@ pub enum HookProgram {
     WithoutHost,
     /// The hook's client.
     Client,
-    /// The same in a shell, as Claude starts it.
+    /// The client in a shell, as Claude starts it.
     Shell,
 }
 

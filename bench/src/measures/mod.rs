@@ -46,7 +46,7 @@ const PATIENCE: Duration = Duration::from_mins(3);
 pub struct Effort {
     /// Rounds, each of which visits every subject.
     pub rounds: usize,
-    /// The same with messages of 8 MiB.
+    /// Rounds with messages of 8 MiB.
     pub large_rounds: usize,
     /// How long a turn takes.
     pub turn: Duration,
@@ -106,7 +106,7 @@ pub struct Figures {
     pub name: String,
     /// From the start to the answer to `initialize`, with compiled code in the cache.
     pub start: Option<StartTime>,
-    /// The same without compiled code, in milliseconds.
+    /// From the start to that answer without compiled code, in milliseconds.
     pub cold_start_ms: Option<f64>,
     /// At rest, after a hundred turns.
     pub rest: Option<IdleResources>,
@@ -177,7 +177,7 @@ pub struct Noise {
 }
 
 /// All results of a run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Outcome {
     /// By subject.
     pub figures: Vec<Figures>,
@@ -201,7 +201,7 @@ const TRACED: [usize; 2] = [0, 3];
 
 /// Measurements in turn, as named in [`Noise::what`].
 pub const ROUND_TRIPS: &str = "round trips";
-/// The same with prompts of 8 MiB.
+/// Round trips with prompts of 8 MiB.
 pub const LARGE_ROUND_TRIPS: &str = "round trips of 8 MiB";
 /// Updates of the [`SIZES`].
 pub const UPDATES: [&str; 3] = ["updates of 100 B", "updates of 10 kB", "updates of 8 MiB"];
@@ -220,11 +220,7 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
     let all = all().into_iter().map(Figures::of);
     let mut outcome = Outcome {
         figures: all.filter(is_meant).collect(),
-        noise: Vec::new(),
-        exported: Vec::new(),
-        hooks: Vec::new(),
-        guards: Vec::new(),
-        scan: None,
+        ..Outcome::default()
     };
     // First, as it is the one that can fail for what it reads.
     outcome.scan = Some(scan::run(places, effort, &watchdog)?);

@@ -31,7 +31,7 @@ pub enum Measure {
     Start,
     /// Turns per second, one after the other.
     Turns,
-    /// The same with prompts of 8 MiB.
+    /// Turns with prompts of 8 MiB per second.
     LargeTurns,
     /// Updates of this size per second, as fast as they arrive.
     Updates(usize),

@@ -35,7 +35,7 @@ pub struct Places {
 pub enum Server {
     /// acp-chain without proxies.
     Empty,
-    /// The same with `rules` and `redact` in each chain.
+    /// acp-chain with `rules` and `redact` in each chain.
     Ours,
     /// A server built on the reference crate.
     Reference,
@@ -47,7 +47,7 @@ pub enum Server {
 pub enum Transport {
     /// A request for each message, and two streams of events, over HTTP/1.1: each has a TCP connection.
     Http,
-    /// The same over HTTP/2, where several clients share a TCP connection.
+    /// The requests and streams of [`Http`](Self::Http) over HTTP/2, where several clients share a TCP connection.
     Http2,
     /// One connection for everything.
     WebSocket,

@@ -58,7 +58,7 @@ pub enum Family {
     Empty,
     /// Proxies that see everything, with its body, and forward it.
     Forwarding,
-    /// The same, without bodies.
+    /// Proxies that see everything but bodies, and forward it.
     WithoutBody,
     /// Proxies that forward, or none, with a trace in a file, in which secrets are masked.
     Traced,
@@ -72,7 +72,7 @@ pub enum Family {
     Sessions,
     /// Three forwarding proxies of the project of the one session.
     Project,
-    /// The same for each of a hundred projects, with ten sessions in each.
+    /// Three forwarding proxies of each of a hundred projects, with ten sessions in each.
     Projects,
     /// `rules`, `permissions` and `redact`.
     Ours,

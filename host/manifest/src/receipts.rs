@@ -50,7 +50,7 @@ impl ReceiptsEntry {
         Ok(part.receipts.map(|entry| entry.beside(path)))
     }
 
-    /// The same, with a path that is relative to the folder of the file at `path`.
+    /// With the folder relative to that of the file at `path`.
     #[must_use]
     pub fn beside(self, path: &Path) -> Self {
         Self {

@@ -95,12 +95,8 @@ impl Release {
         let malformed = |why: String| UpdateError::Malformed(url.to_owned(), why);
         let description = serde_json::from_slice::<Description>(text);
         let description = description.map_err(|error| malformed(error.to_string()))?;
-        let (platform, archive, size) = (
-            &description.platform,
-            &description.archive,
-            description.size,
-        );
-        let here = self::platform();
+        let (platform, archive) = (&description.platform, &description.archive);
+        let (size, here) = (description.size, self::platform());
         if *platform != here {
             return Err(malformed(format!(
                 "it describes a release for {platform}, and this is {here}"

@@ -24,7 +24,7 @@ pub enum Side {
     Behind,
     /// acp-chain starts it, with the chain of [`Place::chain`].
     Hooked,
-    /// The same, without a trace and a log.
+    /// acp-chain starts it, with the chain of [`Place::chain`], and neither trace nor log.
     Timed,
 }
 

@@ -45,7 +45,7 @@ impl ValuesPlan {
         }
     }
 
-    /// The same in a dry run, in which proxies store into a copy.
+    /// For a dry run, in which proxies store into a copy.
     #[must_use]
     pub fn in_dry_run(self) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl ValuesPlan {
         }
     }
 
-    /// The same, of proxies that the project with this root names. They do not have the values of the same extensions
+    /// For proxies that the project with this root names. They do not have the values of the same extensions
     /// elsewhere: the project's author says which extensions they are, and how they are configured.
     #[must_use]
     pub fn in_project(mut self, root: &Path) -> Self {

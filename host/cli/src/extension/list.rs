@@ -101,7 +101,7 @@ fn facts(place: &Place, locked: &Locked, used: &[String]) -> serde_json::Value {
     })
 }
 
-/// The same for a used extension without a lock: it is built in, or missing.
+/// The facts of a used extension that has no lock: it is built in, or missing.
 fn facts_of_unlocked(carried: &Carried, name: &str) -> serde_json::Value {
     let is_built_in = carried.named(name).is_some();
     json!({

@@ -21,7 +21,7 @@ const REGEXES: &[(&str, &str, &str)] = &[
         r"\b(?:AccountKey|(?:azure[_\s.-]*)?(?:storage[_\s.-]*)?(?:account[_\s.-]*)?(?:access[_\s.-]*)?key)\b",
         r"\b(?:azure|storage|account|access)[\w\s.-]{0,40}key\b",
     ),
-    // The same, with its flag in front.
+    // An alternative at a boundary, with the flag of the rule in front.
     (
         "canadian-digital-service-notify-api-key",
         r"(?i:\b(",
