@@ -10,7 +10,7 @@ use acp_chain_conductor::native::SpawnError;
 use acp_chain_extension::RevokedError;
 use acp_chain_manifest::ManifestError;
 use acp_chain_package::MetadataError;
-use acp_chain_project::{ProjectError, TrustError};
+use acp_chain_project::{End, ProjectError, TrustError};
 use acp_chain_rpc::code;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::EngineError;
@@ -39,10 +39,13 @@ pub enum Error {
     Proxy(String),
     #[error(transparent)]
     Io(io::Error),
-    #[error("{path}: {error}")]
-    File { path: String, error: io::Error },
-    #[error("the trace file {path} cannot be opened: {error}; name one in a folder of yours")]
-    Trace { path: String, error: io::Error },
+    #[error("{}: {}", Untrusted::new(.0.display()), .1)]
+    File(PathBuf, io::Error),
+    #[error(
+        "the trace file {} cannot be opened: {}; name one in a folder of yours",
+        Untrusted::new(.0.display()), .1
+    )]
+    Trace(PathBuf, io::Error),
     #[error("receipts cannot be written: {0}")]
     Receipts(io::Error),
     #[error("standard input or output cannot be used: {0}")]
@@ -84,8 +87,8 @@ pub enum Error {
     NoValues(io::Error),
     #[error("the process that has the store of the replicas cannot be started: {0}")]
     NoStore(io::Error),
-    #[error("there is no project at {folder}: {end}")]
-    NoProject { folder: String, end: String },
+    #[error("there is no project at {}: {}", Untrusted::new(.0.display()), .1)]
+    NoProject(PathBuf, End),
     #[error("you have not agreed to it; {} asks you", trust(.0))]
     NotAgreed(PathBuf),
     #[error(
@@ -107,15 +110,14 @@ pub enum Error {
     #[error("{}", Untrusted::new(.0))]
     Metadata(MetadataError),
     #[error(
-        "{manifest}: several proxies have the component of the project for their `path`, which is {component}; \
-         leave one"
+        "{0}: several proxies have the component of the project for their `path`, which is {1}; leave one"
     )]
-    SeveralProxies { manifest: String, component: String },
+    SeveralProxies(String, String),
     #[error(
-        "{manifest}: no proxy has the component of the project for its `path`, which is {component}; write it there in \
-         the entry of the proxy"
+        "{0}: no proxy has the component of the project for its `path`, which is {1}; write it there in the entry of \
+         the proxy"
     )]
-    NoProxy { manifest: String, component: String },
+    NoProxy(String, String),
     #[error("nothing can be watched: {0}")]
     Watcher(notify::Error),
     #[error("no build can be started: {0}")]
@@ -130,8 +132,7 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn of_file(path: &Path, error: io::Error) -> Self {
-        let path = Untrusted::new(path.display()).to_string();
-        Self::File { path, error }
+        Self::File(path.to_owned(), error)
     }
 }
 

@@ -33,10 +33,7 @@ pub fn open(target: Option<&TraceTarget>) -> Result<Option<Trace>, Error> {
     let Some(TraceTarget { path, bodies }) = target else {
         return Ok(offer().map(|offer| Trace::default().offer(offer)));
     };
-    let file = TraceFile::open(path).map_err(|error| Error::Trace {
-        path: Untrusted::new(path.display()).to_string(),
-        error,
-    })?;
+    let file = TraceFile::open(path).map_err(|error| Error::Trace(path.clone(), error))?;
     let trace = Trace::default();
     let trace = if *bodies {
         trace.to(file)

@@ -144,9 +144,7 @@ impl Installed {
             None => Err(StoreError::Missing(release.digest)),
         };
         stored.map(Location::Stored).map_err(|error| match error {
-            StoreError::OtherSize { actual, .. } => {
-                NotInstalled::Lock(lock.wrong_size(name, actual))
-            }
+            StoreError::OtherSize(_, actual) => NotInstalled::Lock(lock.wrong_size(name, actual)),
             error => NotInstalled::Store(name.to_owned(), error),
         })
     }

@@ -41,15 +41,10 @@ pub enum StoreError {
     Damaged(PathBuf),
     /// A component matches its digest, but not the size in its lock.
     #[error(
-        "{} has {actual} bytes, but the lock has another size; correct the lock",
-        Untrusted::new(path.display())
+        "{} has {} bytes, but the lock has another size; correct the lock",
+        Untrusted::new(.0.display()), .1
     )]
-    OtherSize {
-        /// The file.
-        path: PathBuf,
-        /// The size of the file in bytes.
-        actual: u64,
-    },
+    OtherSize(PathBuf, u64),
     /// A component is missing.
     #[error("{0} is not installed; `acp-chain install` fetches it")]
     Missing(Digest),
@@ -123,7 +118,7 @@ impl Store {
         // If the digest matches, the lock is wrong.
         stored.read()?;
         let path = stored.path;
-        Err(StoreError::OtherSize { path, actual })
+        Err(StoreError::OtherSize(path, actual))
     }
 
     /// Reads a component, and checks its digest.

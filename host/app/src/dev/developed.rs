@@ -124,14 +124,8 @@ impl DevProject {
         let (manifest, component) = (shown(&manifest.path), shown(&self.component));
         match own[..] {
             [own] => Ok(own),
-            [] => Err(Error::NoProxy {
-                manifest,
-                component,
-            }),
-            _ => Err(Error::SeveralProxies {
-                manifest,
-                component,
-            }),
+            [] => Err(Error::NoProxy(manifest, component)),
+            _ => Err(Error::SeveralProxies(manifest, component)),
         }
     }
 

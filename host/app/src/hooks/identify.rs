@@ -113,10 +113,7 @@ pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
         return Err(NoHooks::NoFolder);
     }
     if let Some(agent) = by_program(command) {
-        return Err(NoHooks::NotForOneRun {
-            agent: agent.name,
-            why: agent.why,
-        });
+        return Err(NoHooks::NotForOneRun(agent.name, agent.why));
     }
     let unknown = || NoHooks::Unknown(quote(&command.program.to_string_lossy(), MAX_QUOTE));
     let Package { name, version } = package(command).ok_or_else(unknown)?;

@@ -14,7 +14,7 @@ mod overlay;
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -50,11 +50,8 @@ pub enum NoHooks {
     Remote,
     #[error("no package of an agent whose hooks are known is behind `{0}`")]
     Unknown(String),
-    #[error("the hooks of {agent} are not for one run: {why}")]
-    NotForOneRun {
-        agent: &'static str,
-        why: &'static str,
-    },
+    #[error("the hooks of {0} are not for one run: {1}")]
+    NotForOneRun(&'static str, &'static str),
     #[error("the hooks of {agent} are tried with {tried} only")]
     Untried { agent: String, tried: &'static str },
     #[error("the hooks of {agent} are not tried like this: {why}")]
@@ -74,8 +71,8 @@ pub enum NoHooks {
     NoFolder,
     #[error("programs cannot be run in {0}, where the files of hooks are")]
     NoPrograms(String),
-    #[error("{path}: {error}")]
-    File { path: String, error: io::Error },
+    #[error("{}: {}", Untrusted::new(.0.display()), .1)]
+    File(PathBuf, io::Error),
     #[error(transparent)]
     Settings(#[from] CannotAttach),
 }
@@ -482,8 +479,5 @@ fn found<T>(read: io::Result<T>) -> io::Result<Option<T>> {
 }
 
 fn file_error(path: &Path, error: io::Error) -> NoHooks {
-    NoHooks::File {
-        path: Untrusted::new(path.display()).to_string(),
-        error,
-    }
+    NoHooks::File(path.to_owned(), error)
 }

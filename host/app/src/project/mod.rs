@@ -35,7 +35,6 @@ use crate::{Error, home};
 use acp_chain_extension::Lock;
 use acp_chain_manifest::{UntrustedPolicy, User};
 use acp_chain_project::{Bounds, Found, MANIFEST, Records, find};
-use acp_chain_rpc::untrusted::Untrusted;
 
 /// The folders at which a search upwards ends.
 pub fn bounds() -> Bounds {
@@ -58,10 +57,7 @@ pub fn root(folder: &Path) -> Result<PathBuf, Error> {
     let folder = std::path::absolute(folder).map_err(Error::Io)?;
     match locate(&folder, home::records().ok().as_ref()) {
         Found::Project(root) => Ok(root),
-        Found::None(end) => Err(Error::NoProject {
-            folder: Untrusted::new(folder.display()).to_string(),
-            end: end.to_string(),
-        }),
+        Found::None(end) => Err(Error::NoProject(folder, end)),
     }
 }
 

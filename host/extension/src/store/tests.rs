@@ -119,7 +119,7 @@ fn a_wrong_size_is_an_error_of_the_lock() {
     let world = world();
     let told = world.store.sized(&Digest::of(OLD), 3).unwrap_err();
     assert!(
-        matches!(told, StoreError::OtherSize { actual, .. } if actual == OLD.len() as u64),
+        matches!(told, StoreError::OtherSize(_, actual) if actual == OLD.len() as u64),
         "{told}"
     );
 }

@@ -190,39 +190,27 @@ fn remedy(path: &Path, us: u32) -> String {
 pub enum ExposureError {
     /// It belongs to another user.
     #[error(
-        "{shown} belongs to user {owner}, and acp-chain runs as user {us}; {step}",
-        shown = Untrusted::new(path.display()),
+        "{shown} belongs to user {}, and acp-chain runs as user {us}; {step}",
+        .1,
+        shown = Untrusted::new(.0.display()),
         us = geteuid().as_raw(),
-        step = remedy(path, geteuid().as_raw())
+        step = remedy(.0, geteuid().as_raw())
     )]
-    Owner {
-        /// The file or directory.
-        path: PathBuf,
-        /// The user's number.
-        owner: u32,
-    },
-    /// Others may write to it.
+    Owner(PathBuf, u32),
+    /// With these permissions, others may write to it.
     #[error(
-        "others may write to {shown} (its mode is {mode:04o}); `chmod go-w '{shown}'` ends that",
-        shown = Untrusted::new(path.display())
+        "others may write to {shown} (its mode is {:04o}); `chmod go-w '{shown}'` ends that",
+        .1,
+        shown = Untrusted::new(.0.display())
     )]
-    Mode {
-        /// The file or directory.
-        path: PathBuf,
-        /// Its permissions.
-        mode: u32,
-    },
-    /// Others may read it.
+    Mode(PathBuf, u32),
+    /// With these permissions, others may read it.
     #[error(
-        "others may read {shown} (its mode is {mode:04o}); `chmod go-rwx '{shown}'` ends that",
-        shown = Untrusted::new(path.display())
+        "others may read {shown} (its mode is {:04o}); `chmod go-rwx '{shown}'` ends that",
+        .1,
+        shown = Untrusted::new(.0.display())
     )]
-    Readable {
-        /// The file or directory.
-        path: PathBuf,
-        /// Its permissions.
-        mode: u32,
-    },
+    Readable(PathBuf, u32),
 }
 
 /// An error if a user other than ours and root can change a file, or the contents of a directory. `Ok` if it does not
@@ -238,7 +226,7 @@ pub fn check_owner(path: &Path) -> Result<(), ExposureError> {
     let (path, mode) = owned(path, &about)?;
     let is_ours = || is_ours_alone(Gid::from_raw(about.gid()));
     if others_can_write(mode, about.is_dir(), is_ours) {
-        Err(ExposureError::Mode { path, mode })
+        Err(ExposureError::Mode(path, mode))
     } else {
         Ok(())
     }
@@ -251,7 +239,7 @@ pub fn check_secret(file: &File, path: &Path) -> Result<(), ExposureError> {
     };
     let (path, mode) = owned(path, &about)?;
     if mode & (READ | GROUP | ALL) > 0 {
-        Err(ExposureError::Readable { path, mode })
+        Err(ExposureError::Readable(path, mode))
     } else {
         Ok(())
     }
@@ -261,7 +249,7 @@ pub fn check_secret(file: &File, path: &Path) -> Result<(), ExposureError> {
 fn owned(path: &Path, about: &Metadata) -> Result<(PathBuf, u32), ExposureError> {
     let (path, owner) = (path.to_owned(), about.uid());
     if owner != geteuid().as_raw() && owner != 0 {
-        return Err(ExposureError::Owner { path, owner });
+        return Err(ExposureError::Owner(path, owner));
     }
     Ok((path, about.mode() & 0o7777))
 }
