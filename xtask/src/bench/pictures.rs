@@ -48,6 +48,14 @@ struct Message {
     request: Option<u64>,
 }
 
+fn message(kind: &'static str, method: &'static str, request: Option<u64>) -> Message {
+    Message {
+        kind,
+        method,
+        request,
+    }
+}
+
 /// The lines of the trace.
 pub fn conversation() -> String {
     let mut trace = Trace::default();
@@ -72,11 +80,7 @@ pub fn conversation() -> String {
         "The client signs for `us-east-1`, but the bucket is in `eu-central-1`: set the region in `upload.toml`. I did \
          not push, as your rules do not allow that.",
     );
-    let end = Message {
-        kind: "response",
-        method: "session/prompt",
-        request: Some(1),
-    };
+    let end = message("response", "session/prompt", Some(1));
     let result = json!({"stopReason": "end_turn"});
     trace.crosses(40_000, &["agent", "redact", "client"], &end, &result);
     trace.text
@@ -84,11 +88,7 @@ pub fn conversation() -> String {
 
 /// The prompt, to which `rules` adds the project's, and from which `redact` takes a key.
 fn prompt(trace: &mut Trace) {
-    let asks = Message {
-        kind: "request",
-        method: "session/prompt",
-        request: Some(1),
-    };
+    let asks = message("request", "session/prompt", Some(1));
     let written = format!("Why does the upload fail? I use the key {KEY}.");
     let rules = "Rules of this project: never push; run `make check` before a commit.";
     let with_rules = format!("{rules}\n\n{written}");
@@ -118,11 +118,7 @@ fn push(trace: &mut Trace) {
     let command = "git push --force origin main";
     let input = json!({"command": command});
     trace.calls(1_300_000, "call-2", command, &input);
-    let mut asks = Message {
-        kind: "request",
-        method: "session/request_permission",
-        request: Some(2),
-    };
+    let mut asks = message("request", "session/request_permission", Some(2));
     let question = json!({
         "sessionId": SESSION,
         "toolCall": {"toolCallId": "call-2", "title": command, "kind": "execute", "rawInput": input},
@@ -214,11 +210,7 @@ impl Trace {
     }
 
     fn update(&mut self, after: u64, update: &Value) {
-        let told = Message {
-            kind: "notification",
-            method: "session/update",
-            request: None,
-        };
+        let told = message("notification", "session/update", None);
         let body = json!({"sessionId": SESSION, "update": update});
         self.crosses(after, &["agent", "redact", "client"], &told, &body);
     }
@@ -253,11 +245,7 @@ impl Trace {
             "before_tool" => ("_acp-chain/hook/before_tool", "pending"),
             _ => ("_acp-chain/hook/after_tool", "completed"),
         };
-        let asks = Message {
-            kind: "request",
-            method,
-            request: Some(100 + self.messages),
-        };
+        let asks = message("request", method, Some(100 + self.messages));
         let report = |output: Option<String>| {
             let mut report = json!({
                 "sessionId": SESSION,

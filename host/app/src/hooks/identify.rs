@@ -88,11 +88,8 @@ impl fmt::Display for IdentifiedAgent {
     }
 }
 
-/// A package: its name, and its version if it is known.
-struct Package {
-    name: String,
-    version: Option<Version>,
-}
+/// The name of a package, and its version if that is known.
+struct Package(String, Option<Version>);
 
 #[derive(Deserialize)]
 struct Description {
@@ -116,7 +113,7 @@ pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
         return Err(NoHooks::NotForOneRun(agent.name, agent.why));
     }
     let unknown = || NoHooks::Unknown(quote(&command.program.to_string_lossy(), MAX_QUOTE));
-    let Package { name, version } = package(command).ok_or_else(unknown)?;
+    let Package(name, version) = package(command).ok_or_else(unknown)?;
     // What is fetched without a version is the newest.
     let newest = Version::new(u64::MAX, 0, 0);
     let agent = known(&name, version.as_ref().unwrap_or(&newest));
@@ -250,14 +247,10 @@ fn script<'w>(mut words: impl Iterator<Item = &'w OsStr>) -> Option<&'w OsStr> {
 /// The package in `NAME@VERSION`, whose name may begin with `@`, too. A tag, or a range, is no version.
 fn fetched(spec: &str) -> Package {
     match spec.rsplit_once('@') {
-        Some((name, version)) if !name.is_empty() => Package {
-            name: name.to_owned(),
-            version: Version::parse(version).ok(),
-        },
-        _ => Package {
-            name: spec.to_owned(),
-            version: None,
-        },
+        Some((name, version)) if !name.is_empty() => {
+            Package(name.to_owned(), Version::parse(version).ok())
+        }
+        _ => Package(spec.to_owned(), None),
     }
 }
 
@@ -270,10 +263,7 @@ fn around(file: &Path) -> Option<Package> {
         file.take(LONGEST).read_to_string(&mut text).ok()?;
         serde_json::from_str::<Description>(&text).ok()
     });
-    described.map(|Description { name, version }| Package {
-        name,
-        version: Some(version),
-    })
+    described.map(|Description { name, version }| Package(name, Some(version)))
 }
 
 #[cfg(all(test, unix))]

@@ -26,13 +26,9 @@ pub struct Files {
     directories: Directories,
 }
 
-/// Why a request is refused.
+/// Why a request is refused: the code of the JSON-RPC error, and its message.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The code of the JSON-RPC error.
-    pub code: i64,
-    pub why: String,
-}
+pub struct Refusal(pub i64, pub String);
 
 impl Files {
     /// Opens an absolute folder.
@@ -58,11 +54,8 @@ impl Files {
     fn read(&self, params: &Value) -> Result<Value, Refusal> {
         let path = self.within(params)?;
         let text = self.root.text_beneath(path, MOST).map_err(failed)?;
-        let missing = || Refusal {
-            code: code::RESOURCE_NOT_FOUND,
-            why: format!("{} does not exist", shown(path)),
-        };
-        let text = text.ok_or_else(missing)?;
+        let missing = || format!("{} does not exist", shown(path));
+        let text = text.ok_or_else(|| Refusal(code::RESOURCE_NOT_FOUND, missing()))?;
         Ok(json!({ "content": part(&text, params) }))
     }
 
@@ -112,7 +105,7 @@ pub fn answer(files: Option<&Files>, request: &Request) -> (Value, Option<String
             let written = path.filter(|_| request.method() == WRITE);
             (request.respond(result), written)
         }
-        Err(refusal) => (request.refuse(refusal.code, &refusal.why), None),
+        Err(Refusal(code, why)) => (request.refuse(code, &why), None),
     }
 }
 
@@ -128,17 +121,11 @@ fn part(text: &str, params: &Value) -> String {
 }
 
 fn unusable(why: &str) -> Refusal {
-    Refusal {
-        code: code::INVALID_PARAMS,
-        why: why.to_owned(),
-    }
+    Refusal(code::INVALID_PARAMS, why.to_owned())
 }
 
 fn failed(error: FileError) -> Refusal {
-    Refusal {
-        code: code::INTERNAL_ERROR,
-        why: error.to_string(),
-    }
+    Refusal(code::INTERNAL_ERROR, error.to_string())
 }
 
 fn shown(path: &Path) -> String {
@@ -196,7 +183,7 @@ mod tests {
             let params = json!({ "path": path, "content": "ours" });
             for outcome in [files.read(&params), files.write(&params)] {
                 let refusal = outcome.unwrap_err();
-                assert_eq!(refusal.code, code::INVALID_PARAMS, "{}", path.display());
+                assert_eq!(refusal.0, code::INVALID_PARAMS, "{}", path.display());
             }
         }
         for params in [json!({}), json!({ "path": 1 }), Value::Null] {
@@ -211,7 +198,7 @@ mod tests {
     fn a_missing_file_is_told_from_one_that_is_too_large() {
         let (_outer, files) = files();
         let path = files.folder.join("it");
-        let refused = || files.read(&json!({ "path": path })).unwrap_err().code;
+        let refused = || files.read(&json!({ "path": path })).unwrap_err().0;
         assert_eq!(refused(), code::RESOURCE_NOT_FOUND);
         let large = fs::File::create(&path).unwrap();
         large.set_len(MOST as u64 + 1).unwrap();

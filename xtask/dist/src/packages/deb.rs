@@ -24,10 +24,8 @@ pub fn pack(product: &Product) -> Result<Package> {
         archive.append(&header, bytes)?;
     }
     let (version, arch) = (product.version, product.platform.debian);
-    Ok(Package {
-        file: format!("acp-chain_{version}_{arch}.deb"),
-        bytes: archive.into_inner()?,
-    })
+    let file = format!("acp-chain_{version}_{arch}.deb");
+    Ok(Package(file, archive.into_inner()?))
 }
 
 /// The description for `dpkg`.

@@ -40,11 +40,8 @@ pub struct Options {
     native: Option<PathBuf>,
 }
 
-/// A package, and the name of its file.
-pub struct Package {
-    pub file: String,
-    pub bytes: Vec<u8>,
-}
+/// The name of the file of a package, and its bytes.
+pub struct Package(pub String, pub Vec<u8>);
 
 /// Packs a program in all formats.
 pub fn pack(workspace: &Workspace, options: Options) -> Result<()> {
@@ -76,7 +73,7 @@ pub fn pack(workspace: &Workspace, options: Options) -> Result<()> {
             packed.into_iter().collect::<Result<Vec<_>>>()
         })
     })?;
-    for Package { file, bytes } in packages.into_iter().chain([list]) {
+    for Package(file, bytes) in packages.into_iter().chain([list]) {
         let path = out.join(&file);
         fs::write(&path, &bytes)
             .with_context(|| format!("{} cannot be written", path.display()))?;
@@ -103,8 +100,5 @@ fn archive(product: &Product) -> Result<Package> {
     for page in &product.pages {
         files.push(page.at(&format!("man/man1/{}", page.path)));
     }
-    Ok(Package {
-        bytes: tar_gz(&files, &name)?,
-        file: format!("{name}.tar.gz"),
-    })
+    Ok(Package(format!("{name}.tar.gz"), tar_gz(&files, &name)?))
 }

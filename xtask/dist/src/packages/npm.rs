@@ -59,8 +59,5 @@ fn pack<const COUNT: usize>(
     let mut files = vec![File::new("package.json", about)];
     files.extend(program);
     files.extend(product.texts.iter().cloned());
-    Ok(Package {
-        file,
-        bytes: tar_gz(&files, "package")?,
-    })
+    Ok(Package(file, tar_gz(&files, "package")?))
 }

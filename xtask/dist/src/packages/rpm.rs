@@ -44,10 +44,7 @@ pub fn pack(product: &Product) -> Result<Package> {
     let package = builder.build()?;
     let mut bytes = Vec::new();
     package.write(&mut bytes)?;
-    Ok(Package {
-        file: package.canonical_filename()?,
-        bytes,
-    })
+    Ok(Package(package.canonical_filename()?, bytes))
 }
 
 /// The folders that belong to this package alone.

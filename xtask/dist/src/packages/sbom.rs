@@ -86,10 +86,8 @@ pub fn pack(workspace: &Workspace, product: &Product, program: &Path) -> Result<
         } },
         "components": components,
     });
-    Ok(Package {
-        file: format!("acp-chain-{}-{triple}.cdx.json", product.version),
-        bytes: serde_json::to_vec_pretty(&list)?,
-    })
+    let file = format!("acp-chain-{}-{triple}.cdx.json", product.version);
+    Ok(Package(file, serde_json::to_vec_pretty(&list)?))
 }
 
 /// The entry of a crate. `within` keeps the references of those in different extensions apart.

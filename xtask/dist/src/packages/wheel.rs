@@ -33,10 +33,7 @@ pub fn pack(product: &Product) -> Result<Package> {
     files.push(File::new(format!("{about}/WHEEL"), wheel));
     files.push(record(&files, format!("{about}/RECORD")));
 
-    Ok(Package {
-        bytes: archive(&files)?,
-        file: format!("{name}-{tag}.whl"),
-    })
+    Ok(Package(format!("{name}-{tag}.whl"), archive(&files)?))
 }
 
 /// An archive of these files.
