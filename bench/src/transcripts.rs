@@ -29,14 +29,7 @@ const SECRETS: usize = 200;
 const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 /// The members that name calls, messages and lines.
-const IDS: [&str; 6] = [
-    "id",
-    "uuid",
-    "parentUuid",
-    "tool_use_id",
-    "call_id",
-    "turn_id",
-];
+const IDS: &str = "id uuid parentUuid tool_use_id call_id turn_id";
 
 /// The members with results of tools; `content` has one beside a `tool_use_id`.
 const OUTPUTS: [&str; 3] = ["output", "stdout", "aggregated_output"];
@@ -187,7 +180,9 @@ fn change(value: &mut Value, name: &str, is_result: bool, round: usize, texts: &
                 change(item, name, is_result, round, texts);
             }
         }
-        Value::String(text) if IDS.contains(&name) => *text = format!("{text}-{round}"),
+        Value::String(text) if IDS.split(' ').any(|id| id == name) => {
+            *text = format!("{text}-{round}");
+        }
         Value::String(text) if OUTPUTS.contains(&name) || (is_result && name == "content") => {
             *text = texts.after(text, &RESULTS);
         }

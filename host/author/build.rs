@@ -16,17 +16,11 @@ const CRATES: [(&str, &str); 4] = [
 ];
 
 /// Embedded folders: added files are embedded too.
-const EMBEDDED: [&str; 6] = [
-    "templates",
-    "sdk",
-    "../acp/src",
-    "../powers/src",
-    "../../guests/acp-chain-proxy/src",
-    "../../guests/bindings/src",
-];
+const EMBEDDED: &str = "\
+    templates sdk ../acp/src ../powers/src ../../guests/acp-chain-proxy/src ../../guests/bindings/src";
 
 fn main() {
-    for path in EMBEDDED {
+    for path in EMBEDDED.split(' ') {
         println!("cargo:rerun-if-changed={path}");
     }
     let root = read(Path::new("../../Cargo.toml"));

@@ -155,13 +155,8 @@ impl Emulated {
             .arg(&self.program)
             .args(args)
             .env("HOME", &self.home);
-        for name in [
-            "XDG_CONFIG_HOME",
-            "XDG_DATA_HOME",
-            "XDG_STATE_HOME",
-            "XDG_CACHE_HOME",
-        ] {
-            command.env_remove(name);
+        for kind in ["CONFIG", "DATA", "STATE", "CACHE"] {
+            command.env_remove(format!("XDG_{kind}_HOME"));
         }
         let output = command.output();
         output.with_context(|| format!("{} cannot be started", self.emulator.display()))

@@ -22,13 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(90);
 const TICK: Duration = Duration::from_millis(100);
 
 /// Updates that agents send at any time, so that they belong to no step.
-const BESIDES: [&str; 5] = [
-    "available_commands_update",
-    "config_option_update",
-    "current_mode_update",
-    "session_info_update",
-    "usage_update",
-];
+const BESIDES: &str = "\
+    available_commands_update config_option_update current_mode_update session_info_update usage_update";
 
 /// A connection to an agent, or to acp-chain.
 pub struct Client {
@@ -204,7 +199,7 @@ impl Client {
 
 /// Whether an update of this kind belongs to no step.
 pub fn is_besides(kind: &str) -> bool {
-    BESIDES.contains(&kind)
+    BESIDES.split(' ').any(|name| name == kind)
 }
 
 /// The kind of an update, with the kind or the status of a tool call.

@@ -237,20 +237,10 @@ fn by_engine(
     let report = folder.join("report.jsonl");
     // The exit code shows whether it found something, so it is not checked.
     let output = Command::new(engine)
-        .args([
-            "scan",
-            "--load-builtins=false",
-            "--no-update-check",
-            "--no-validate",
-        ])
-        .args([
-            "--no-dedup",
-            "--no-base64",
-            "--no-limits",
-            "--no-ignore",
-            "--confidence=low",
-        ])
-        .args(["--format=jsonl", "--rules-path"])
+        .args(["scan", "--load-builtins=false", "--no-update-check"])
+        .args(["--no-validate", "--no-dedup", "--no-base64", "--no-limits"])
+        .args(["--no-ignore", "--confidence=low", "--format=jsonl"])
+        .arg("--rules-path")
         .arg(rules)
         .arg("--output")
         .arg(&report)

@@ -19,12 +19,7 @@ pub const OWN: &str = "users-own-hook";
 const TOUCH: &str = "touch ~/users-own-hook";
 
 /// The modes of sessions in which agents ask for nothing.
-pub const PERMISSIVE: [&str; 4] = [
-    "bypassPermissions",
-    "agent-full-access",
-    "full-access",
-    "yolo",
-];
+pub const PERMISSIVE: &str = "bypassPermissions agent-full-access full-access yolo";
 
 /// An agent with hooks.
 pub struct Hooked {

@@ -156,12 +156,8 @@ impl<'a> Place<'a> {
         for name in ["NO_PROXY", "no_proxy"] {
             command.env(name, "127.0.0.1,localhost");
         }
-        for name in [
-            "DO_NOT_TRACK",
-            "DISABLE_TELEMETRY",
-            "DISABLE_AUTOUPDATER",
-            "NO_UPDATE_NOTIFIER",
-        ] {
+        let quiet = "DO_NOT_TRACK DISABLE_TELEMETRY DISABLE_AUTOUPDATER NO_UPDATE_NOTIFIER";
+        for name in quiet.split(' ') {
             command.env(name, "1");
         }
         command.envs(launch.env.iter().map(|(name, value)| (name, value)));

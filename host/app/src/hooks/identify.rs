@@ -24,15 +24,7 @@ const LONGEST: u64 = 1 << 20;
 const RUNTIMES: &[&str] = &["node", "nodejs", "bun", "deno"];
 
 /// Options of these whose value is the next argument.
-const WITH_VALUE: &[&str] = &[
-    "-r",
-    "--require",
-    "--import",
-    "--loader",
-    "--experimental-loader",
-    "-C",
-    "--conditions",
-];
+const WITH_VALUE: &str = "-r --require --import --loader --experimental-loader -C --conditions";
 
 /// Programs that fetch a package, and run it.
 const FETCHERS: &[&str] = &["npx", "bunx", "pnpx"];
@@ -144,7 +136,7 @@ fn other_program(agent: &KnownAgent, command: &CommandLine) -> Option<String> {
     let program = named.unwrap_or_else(|| runs.name.to_owned());
     let file = find(command, OsStr::new(&program)).and_then(|path| path.canonicalize().ok());
     let package = file.and_then(|file| around(&file));
-    let is_tried = package.is_some_and(|Package { name, version }| {
+    let is_tried = package.is_some_and(|Package(name, version)| {
         name == runs.package && version.is_some_and(|version| runs.is_for(&version))
     });
     let (tried, versions) = (runs.package, runs.versions());
@@ -236,7 +228,7 @@ fn script<'w>(mut words: impl Iterator<Item = &'w OsStr>) -> Option<&'w OsStr> {
     loop {
         let word = words.next()?;
         let text = word.to_string_lossy();
-        if WITH_VALUE.contains(&&*text) {
+        if WITH_VALUE.split(' ').any(|option| option == text) {
             words.next();
         } else if !text.starts_with('-') && text != "run" {
             return Some(word);

@@ -105,21 +105,15 @@ pub fn bundle(program: &Path, source: &Path, sdk: &Path, into: &Path) -> Command
         .arg(source)
         .args(["--bundle", "--format=esm", "--log-level=warning"])
         // The features of the engine, except for those that need its own promises.
-        .args([
-            "--target=es2023",
-            "--supported:async-await=false",
-            "--supported:async-generator=false",
-            "--supported:for-await=false",
-        ])
+        .args(["--target=es2023", "--supported:async-await=false"])
+        .arg("--supported:async-generator=false")
+        .arg("--supported:for-await=false")
         .args(["--platform=neutral", "--main-fields=module,main"])
         .arg("--define:process.env.NODE_ENV=\"production\"")
         .arg("--external:acp-chain:*")
         .arg(with("--inject:", &sdk.join("engine.js")))
-        .args([
-            "--charset=utf8",
-            "--sourcemap=external",
-            "--sources-content=false",
-        ])
+        .args(["--charset=utf8", "--sourcemap=external"])
+        .arg("--sources-content=false")
         .arg(with("--metafile=", &metafile(into)))
         .arg(with("--outfile=", into));
     command

@@ -16,26 +16,11 @@ use xtask::stamp::Stamp;
 use xtask::workspace::Workspace;
 
 /// The entries that a build or `acp-chain sdk` leaves in a project.
-const MADE: [&str; 7] = [
-    ".zig-cache",
-    "Cargo.lock",
-    "build",
-    "deps",
-    "node_modules",
-    "sdk",
-    "target",
-];
+const MADE: &str = ".zig-cache Cargo.lock build deps node_modules sdk target";
 
 /// The parts of the checkout that all projects contain.
-const OURS: [&str; 7] = [
-    "host/author/sdk",
-    "host/author/src",
-    "guests/acp-chain-proxy",
-    "guests/bindings",
-    "host/acp/src",
-    "host/powers/src",
-    "wit",
-];
+const OURS: &str = "\
+    host/author/sdk host/author/src guests/acp-chain-proxy guests/bindings host/acp/src host/powers/src wit";
 
 /// All projects, with their folders. Each project has a chain for trying it.
 pub fn all(workspace: &Workspace) -> Vec<(String, PathBuf)> {
@@ -59,7 +44,7 @@ pub fn build(workspace: &Workspace, projects: &[(&PathBuf, PathBuf)]) -> Result<
     npm::install(workspace, &workspace.path("tests/javascript"), &packages)?;
     for (folder, component) in projects {
         let mut stamp = Stamp::new(workspace, component);
-        for ours in OURS {
+        for ours in OURS.split(' ') {
             stamp = stamp.on_path(&workspace.path(ours))?;
         }
         let sources = sources(folder)?;
@@ -124,7 +109,7 @@ pub fn toolchains(workspace: &Workspace) -> Result<OsString> {
 fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     let walk = WalkDir::new(folder).min_depth(1).into_iter();
-    for entry in walk.filter_entry(|entry| !MADE.iter().any(|made| entry.file_name() == *made)) {
+    for entry in walk.filter_entry(|entry| !MADE.split(' ').any(|made| entry.file_name() == made)) {
         let entry = entry?;
         if !entry.file_type().is_dir() {
             all.push(entry.path().strip_prefix(folder)?.to_owned());
