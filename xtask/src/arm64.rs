@@ -42,10 +42,7 @@ pub fn run(workspace: &Workspace, program: Option<PathBuf>) -> Result<()> {
     let packages = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
     let compiler = debian::installed(workspace, "aarch64-linux-gnu-gcc", packages)?;
     let emulator = debian::installed(workspace, "qemu-aarch64", "qemu-user")?;
-    let program = match program {
-        Some(program) => program,
-        None => pack(workspace)?,
-    };
+    let program = program.map_or_else(|| pack(workspace), Ok)?;
     let folder = workspace.target("arm64");
     let emulated = Emulated::new(&folder, &compiler, emulator, program)?;
     let version = emulated.succeed(["--version"])?;

@@ -35,7 +35,7 @@ pub struct Client {
     heard: ReceivedUpdates,
     /// The session of the last request, if it has one.
     session: Value,
-    besides: BTreeSet<String>,
+    pub besides: BTreeSet<String>,
     /// How the titles of the questions begin that are answered with a no.
     refused: Option<&'static str>,
     questions: Vec<String>,
@@ -149,11 +149,6 @@ impl Client {
     /// What was received since the last call.
     pub fn heard(&mut self) -> ReceivedUpdates {
         std::mem::take(&mut self.heard)
-    }
-
-    /// What was received that belongs to no step.
-    pub fn besides(&self) -> BTreeSet<String> {
-        self.besides.clone()
     }
 
     /// The text since the last call of [`Self::heard`].

@@ -262,10 +262,8 @@ impl ChainOptions {
         let start = async |role| {
             is_asked = true;
             let plan = self.plan(role)?;
-            let supervisor = match supervisor.take() {
-                Some(early) => early,
-                None => supervise(&program)?,
-            };
+            let supervisor = supervisor.take();
+            let supervisor = supervisor.map_or_else(|| supervise(&program), Ok)?;
             // Components open files. Programs that the supervisor starts keep the usual limit.
             descriptors::raise();
             let mut loaded = plan.load(Some(supervisor), report).await?;

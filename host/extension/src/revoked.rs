@@ -118,10 +118,8 @@ impl Revoked {
     /// An error if a component must not run.
     pub fn check(&self, digest: &Digest) -> Result<(), Revocation> {
         let mut revoked = self.list.revoked.iter();
-        match revoked.find(|revoked| revoked.digest == *digest) {
-            Some(revocation) => Err(revocation.clone()),
-            None => Ok(()),
-        }
+        let found = revoked.find(|revoked| revoked.digest == *digest);
+        found.map_or(Ok(()), |revocation| Err(revocation.clone()))
     }
 
     /// Verifies a new list, and stores it in place of this one. Returns the new list.

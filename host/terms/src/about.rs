@@ -192,10 +192,8 @@ fn asks(package: &Package, reasons: Reasons) -> Vec<String> {
 
 /// The signer of a release, for people.
 pub fn signer(release: &Release) -> String {
-    match &release.signer {
-        Some(signer) => signer.to_string(),
-        None => "nobody".to_owned(),
-    }
+    let signer = release.signer.as_ref();
+    signer.map_or_else(|| "nobody".to_owned(), ToString::to_string)
 }
 
 /// A reason given by its author.

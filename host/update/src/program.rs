@@ -61,10 +61,8 @@ impl Program {
 
     /// An error if a package manager has installed it.
     pub fn check_unmanaged(&self) -> Result<(), UpdateError> {
-        match self.manager() {
-            Some(manager) => Err(UpdateError::Managed(self.path.clone(), manager)),
-            None => Ok(()),
-        }
+        let managed = |manager| Err(UpdateError::Managed(self.path.clone(), manager));
+        self.manager().map_or(Ok(()), managed)
     }
 
     /// An empty file beside it, with its permissions.

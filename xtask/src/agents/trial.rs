@@ -247,7 +247,7 @@ impl<'a> Trial<'a> {
 
     /// Closes the client's end, and checks that all processes end.
     fn exit(mut self) -> Result<Record> {
-        let seen = self.client.besides();
+        let seen = self.client.besides.clone();
         let status = self.client.close(TO_END)?;
         let left = match status {
             Some(_) => tree::left(&self.place.home, TO_VANISH),

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use acp_chain_acp::{CANCEL, CANCEL_REQUEST, INITIALIZE, PERMISSION, PROMPT, READ, UPDATE, code};
 use acp_chain_ends::client::{allowing, choose, prompt};
 use acp_chain_ends::{Arrival, End, Outcome, Request, notification};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::samples::Samples;
 use super::script::{self, Cancel};
-use crate::host::{self, Host};
+use crate::host::Host;
 
 /// After this long without a message, open requests count as unanswered.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -96,7 +96,8 @@ impl Client {
         }
         let open = self.end.give_up();
         self.counts.unanswered = open.map(|asked| asked.to_string()).collect();
-        host::ended_well(self.host.close()?)?;
+        let status = self.host.close()?;
+        ensure!(status.success(), "acp-chain ended with {status}");
         Ok(self.counts)
     }
 

@@ -31,10 +31,7 @@ pub fn client(folder: &Path) -> Result<Vec<String>, NoHooks> {
 pub fn write(folder: &Path, overlay: &[OverlayFile]) -> Result<(), NoHooks> {
     for file in overlay {
         let path = folder.join(&file.path);
-        let made = match path.parent() {
-            Some(parent) => files::make_private(parent),
-            None => Ok(()),
-        };
+        let made = path.parent().map_or(Ok(()), files::make_private);
         let written = made.and_then(|()| match &file.content {
             // A link is not followed.
             OverlayContent::Text(text) => {

@@ -51,7 +51,7 @@ pub struct Editor {
     /// Bytes to be written to the process.
     unwritten: Vec<u8>,
     /// Whether the process reads a line.
-    is_reading: bool,
+    pub is_reading: bool,
 }
 
 impl Editor {
@@ -74,11 +74,6 @@ impl Editor {
             is_reading: false,
         };
         (editor.reply().await? == Reply::Ready).then_some(editor)
-    }
-
-    /// Whether the user is editing a line.
-    pub fn is_reading(&self) -> bool {
-        self.is_reading
     }
 
     /// The next line that is not blank, or why there is none; `None` if the process has ended. A line that is being

@@ -31,7 +31,7 @@ impl<R: AsyncRead + Unpin> Input<R> {
 
     /// Shows that a line is expected, unless the editor does so itself.
     pub fn invite(&self, invitation: &str) {
-        if self.editor.as_ref().is_none_or(Editor::is_reading) {
+        if self.editor.as_ref().is_none_or(|editor| editor.is_reading) {
             self.prompts.invite(invitation);
         }
     }
