@@ -15,10 +15,10 @@ mod verify;
 use std::path::Path;
 use std::process::ExitCode;
 
-use acp_chain_receipts::{LastCheckpoint, LogError, Record};
+use acp_chain_receipts::{LastCheckpoint, Record};
 use acp_chain_rpc::untrusted::Untrusted;
 
-use crate::{Error, Result, report_as};
+use crate::{Result, report_as};
 
 pub use self::args::ReceiptsArgs;
 
@@ -54,39 +54,26 @@ pub fn tell_checkpoint(last: Option<&LastCheckpoint>) {
 
 /// Calls `take` with each record of a log, and its number, until it returns false.
 fn each(folder: &Path, mut take: impl FnMut(u64, Record) -> bool) -> Result<()> {
-    let mut is_first = true;
-    let read = acp_chain_receipts::each(folder, |entry| {
+    let shown = Untrusted::new(folder.display());
+    let (mut is_first, mut is_enough) = (true, false);
+    let read: Result<()> = acp_chain_receipts::each(folder, |entry| {
         is_first = false;
-        let read = serde_json::from_slice(&entry.text);
-        let record = read.map_err(|_| Stop::Malformed(entry.number))?;
-        if take(entry.number, record) {
-            Ok(())
+        let number = entry.number;
+        let record = serde_json::from_slice(&entry.text).map_err(|_| {
+            wrong!(
+                "{shown}: record {number} cannot be read; `acp-chain receipts verify` says whether the log is damaged"
+            )
+        })?;
+        is_enough = !take(number, record);
+        if is_enough {
+            Err("no further record is wanted".into())
         } else {
-            Err(Stop::Enough)
+            Ok(())
         }
     });
-    let shown = Untrusted::new(folder.display());
     match read {
         Ok(()) if is_first => Err(wrong!("{shown}: there are no receipts in this folder")),
-        Ok(()) | Err(Stop::Enough) => Ok(()),
-        Err(Stop::Malformed(number)) => Err(wrong!(
-            "{shown}: record {number} cannot be read; `acp-chain receipts verify` says whether the log is damaged"
-        )),
-        Err(Stop::Log(error)) => Err(Error::from(error)),
-    }
-}
-
-/// Why no further record is read.
-enum Stop {
-    /// Nobody wants more.
-    Enough,
-    /// The record with this number is none.
-    Malformed(u64),
-    Log(LogError),
-}
-
-impl From<LogError> for Stop {
-    fn from(error: LogError) -> Self {
-        Self::Log(error)
+        Err(_) if is_enough => Ok(()),
+        read => read,
     }
 }

@@ -65,7 +65,7 @@ pub struct Test {
     component: Option<PathBuf>,
 }
 
-/// The outcome of one transcript.
+/// The outcome of one transcript that can be played.
 enum Verdict {
     /// Everything matched.
     Ok,
@@ -73,8 +73,6 @@ enum Verdict {
     Updated,
     /// Something differed: the first line, and the differences.
     Differs(usize, Vec<String>),
-    /// The transcript cannot be played.
-    Wrong(String),
 }
 
 impl Test {
@@ -142,15 +140,15 @@ impl Test {
             let verdict = self.play(&stage, file);
             let name = Untrusted::new(file.display()).to_string();
             let failure = match verdict {
-                Verdict::Ok => {
+                Ok(Verdict::Ok) => {
                     say!("ok       {name}");
                     None
                 }
-                Verdict::Updated => {
+                Ok(Verdict::Updated) => {
                     say!("updated  {name}");
                     None
                 }
-                Verdict::Differs(line, lines) => {
+                Ok(Verdict::Differs(line, lines)) => {
                     differ += 1;
                     say!("differs  {name}:{line}");
                     for line in &lines {
@@ -158,10 +156,10 @@ impl Test {
                     }
                     Some(format!("{name}:{line} differs\n{}", lines.join("\n")))
                 }
-                Verdict::Wrong(error) => {
+                Err(error) => {
                     wrong += 1;
                     tell!("acp-chain: {error}");
-                    Some(error)
+                    Some(error.to_string())
                 }
             };
             cases.push((name, failure));
@@ -179,25 +177,17 @@ impl Test {
         })
     }
 
-    fn play(&self, stage: &Stage, file: &Path) -> Verdict {
-        let played = read(file).and_then(|script| {
-            let played = stage.play(&script, file, false)?;
-            Ok((script, played))
-        });
-        let (script, played) = match played {
-            Ok(played) => played,
-            Err(wrong) => return Verdict::Wrong(wrong.to_string()),
-        };
+    fn play(&self, stage: &Stage, file: &Path) -> Result<Verdict> {
+        let script = read(file)?;
+        let played = stage.play(&script, file, false)?;
         if played.is_as_written() {
-            return Verdict::Ok;
+            return Ok(Verdict::Ok);
         }
         if self.update && played.stopped().is_none() {
-            return match replace(file, &played.updated(&script)) {
-                Ok(()) => Verdict::Updated,
-                Err(wrong) => Verdict::Wrong(wrong.to_string()),
-            };
+            replace(file, &played.updated(&script))?;
+            return Ok(Verdict::Updated);
         }
-        differs(&script, &played)
+        Ok(differs(&script, &played))
     }
 }
 
