@@ -22,19 +22,19 @@ use crate::{Error, Purpose};
 
 static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/javascript");
 
-const RESERVED: &str = "\
-    arguments await break case catch class const continue debugger default delete do else enum eval \
-    export extends false finally for function if implements import in instanceof interface let new null \
-    package private protected public return static super switch this throw true try typeof var void \
-    while with yield componentize_qjs esbuild node_modules typescript";
+pub(super) static JAVASCRIPT: Language = PLAIN;
 
-pub(super) static JAVASCRIPT: Language = Language {
+const PLAIN: Language = Language {
     name: "js",
     aliases: &["javascript"],
     title: "JavaScript",
     manifest: "package.json",
     entry: "src/proxy.js",
-    reserved: RESERVED,
+    reserved: "\
+        arguments await break case catch class const continue debugger default delete do else enum eval export \
+        extends false finally for function if implements import in instanceof interface let new null package private \
+        protected public return static super switch this throw true try typeof var void while with yield \
+        componentize_qjs esbuild node_modules typescript",
     layers: &["wit", "javascript"],
     sdk: |files| add_sdk(files, "sdk", &SDK),
     tools: &[&ESBUILD, &QJS],
@@ -47,15 +47,10 @@ pub(super) static TYPESCRIPT: Language = Language {
     name: "ts",
     aliases: &["typescript"],
     title: "TypeScript",
-    manifest: "package.json",
     entry: "src/proxy.ts",
-    reserved: RESERVED,
     layers: &["wit", "typescript"],
-    sdk: |files| add_sdk(files, "sdk", &SDK),
-    tools: &[&ESBUILD, &QJS],
-    imports: Imports::Wasi,
-    has_drafts: true,
     make: |site| make(site, "src/proxy.ts"),
+    ..PLAIN
 };
 
 const ESBUILD: Tool = Tool {

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub(super) use find::warn_of_draft;
 pub(super) use stage::{Stage, check_directories};
 
-use crate::Result;
+use crate::{Result, report_as};
 use acp_chain_disk as disk;
 use acp_chain_kit::transcript::{LONGEST, Played, Script, junit};
 use acp_chain_rpc::untrusted::Untrusted;
@@ -81,10 +81,7 @@ impl Test {
             Some(trace) => self.record(trace).map(|()| ExitCode::SUCCESS),
             None => self.test(),
         };
-        tested.unwrap_or_else(|error| {
-            tell!("acp-chain: {error}");
-            ExitCode::from(2)
-        })
+        report_as(2, tested)
     }
 
     /// Makes a transcript of a trace.
@@ -254,7 +251,7 @@ fn replace(path: &Path, text: &str) -> Result<()> {
     Ok(replaced.map_err(|error| not_written(path, &error))?)
 }
 
-fn not_written(path: &Path, error: &io::Error) -> String {
+pub(super) fn not_written(path: &Path, error: &io::Error) -> String {
     let shown = Untrusted::new(path.display());
     format!("{shown}: the file cannot be written: {error}")
 }

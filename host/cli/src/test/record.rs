@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::Result;
 use acp_chain_trace::Reader;
 
+use super::not_written;
 use super::stage::Stage;
 use crate::out::print_all;
 use crate::trace::{warn_of_cut, wrong};
@@ -86,12 +87,11 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
 
 /// Creates a new file.
 fn create(path: &Path, text: &str) -> Result<()> {
-    let shown = Untrusted::new(path.display());
     let file = File::create_new(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     Ok(written.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => is_there(path),
-        _ => format!("{shown}: the file cannot be written: {error}"),
+        _ => not_written(path, &error),
     })?)
 }
 
