@@ -10,11 +10,7 @@ use super::script;
 
 /// By how much the peak of the last quarter may exceed that of the first. An allocator does not return all memory, but
 /// a leak of 20 bytes a message would be more in five minutes.
-const GROWTH: Sample = Sample {
-    memory: 4 << 10,
-    handles: 0,
-    threads: 0,
-};
+const GROWTH: Sample = [4 << 10, 0, 0];
 
 pub struct Report {
     counts: Counts,
@@ -62,14 +58,12 @@ impl Report {
             complaints.push(format!("the user got {notices} notices of the crashes"));
         }
         let [first, last, _] = self.peaks;
-        if first.memory == 0 {
+        if first[0] == 0 {
             complaints.push("the run was too short to compare".to_owned());
         }
-        for (what, first, last, growth) in [
-            ("memory in KiB", first.memory, last.memory, GROWTH.memory),
-            ("handles", first.handles, last.handles, GROWTH.handles),
-            ("threads", first.threads, last.threads, GROWTH.threads),
-        ] {
+        let resources = ["memory in KiB", "handles", "threads"].into_iter().enumerate();
+        for (at, what) in resources {
+            let (first, last, growth) = (first[at], last[at], GROWTH[at]);
             if last > first + growth {
                 complaints.push(format!(
                     "{what} grew from {first} to {last}, by more than {growth}"
@@ -100,13 +94,9 @@ impl fmt::Display for Report {
             writeln!(f, "{what:<24}{count:>12}")?;
         }
         writeln!(f, "\n{:<24}{:>12}{:>12}{:>12}", "", "first", "last", "peak")?;
-        let peaks = self.peaks;
-        for (what, of) in [
-            ("memory (KiB)", peaks.map(|peak| peak.memory)),
-            ("handles", peaks.map(|peak| peak.handles)),
-            ("threads", peaks.map(|peak| peak.threads)),
-        ] {
-            let [first, last, peak] = of;
+        let resources = ["memory (KiB)", "handles", "threads"].into_iter().enumerate();
+        for (at, what) in resources {
+            let [first, last, peak] = self.peaks.map(|peak| peak[at]);
             writeln!(f, "{what:<24}{first:>12}{last:>12}{peak:>12}")?;
         }
         let complaints = self.complaints();
@@ -127,11 +117,7 @@ mod tests {
     use super::*;
 
     fn report() -> Report {
-        let sample = Sample {
-            memory: 100_000,
-            handles: 10,
-            threads: 3,
-        };
+        let sample = [100_000, 10, 3];
         Report {
             counts: Counts {
                 notices: 1,
@@ -153,9 +139,9 @@ mod tests {
             |report| report.counts.wrong.push("{}".to_owned()),
             |report| report.restarts = 0,
             |report| report.others = 1,
-            |report| report.peaks[1].memory += GROWTH.memory + 1,
-            |report| report.peaks[1].handles += GROWTH.handles + 1,
-            |report| report.peaks[1].threads += GROWTH.threads + 1,
+            |report| report.peaks[1][0] += GROWTH[0] + 1,
+            |report| report.peaks[1][1] += GROWTH[1] + 1,
+            |report| report.peaks[1][2] += GROWTH[2] + 1,
         ];
         for wrong in wrong {
             let mut report = report();

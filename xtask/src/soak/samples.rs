@@ -9,14 +9,8 @@ use anyhow::{Context, Result};
 /// The interval of samples.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The resources used at one time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
-    /// Resident memory in KiB.
-    pub memory: u64,
-    pub handles: u64,
-    pub threads: u64,
-}
+/// The resources used at one time: resident memory in KiB, handles, and threads.
+pub type Sample = [u64; 3];
 
 pub struct Samples {
     process: PathBuf,
@@ -51,11 +45,8 @@ impl Samples {
         let memory = memory.and_then(|line| line.trim().strip_suffix(" kB"));
         let count =
             |folder| -> Result<u64> { Ok(fs::read_dir(self.process.join(folder))?.count() as u64) };
-        Ok(Sample {
-            memory: memory.context("the process has no VmRSS")?.parse()?,
-            handles: count("fd")?,
-            threads: count("task")?,
-        })
+        let memory = memory.context("the process has no VmRSS")?.parse()?;
+        Ok([memory, count("fd")?, count("task")?])
     }
 
     /// The peaks in the first quarter after the warm-up, in the last, and overall; zeros if the run was too short.
@@ -67,12 +58,8 @@ impl Samples {
 }
 
 fn peak(samples: &[Sample]) -> Sample {
-    let most = |of: fn(&Sample) -> u64| samples.iter().map(of).max().unwrap_or_default();
-    Sample {
-        memory: most(|sample| sample.memory),
-        handles: most(|sample| sample.handles),
-        threads: most(|sample| sample.threads),
-    }
+    let most = |at: usize| samples.iter().map(|sample| sample[at]).max();
+    [0, 1, 2].map(|at| most(at).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -81,10 +68,7 @@ mod tests {
 
     #[test]
     fn the_quarters_are_compared_by_their_peaks() {
-        let sample = |memory| Sample {
-            memory,
-            ..Sample::default()
-        };
+        let sample = |memory| [memory, 0, 0];
         let mut samples = Samples::of(0, Duration::from_secs(10));
         samples.kept = [5, 1, 9, 9, 9, 2, 7, 3].map(sample).into();
         assert_eq!(samples.peaks(), [5, 7, 9].map(sample));
@@ -94,11 +78,7 @@ mod tests {
     fn this_process_uses_something() {
         let mut samples = Samples::of(std::process::id(), Duration::ZERO);
         samples.take(Duration::from_secs(1)).unwrap();
-        let Sample {
-            memory,
-            handles,
-            threads,
-        } = samples.kept[0];
+        let [memory, handles, threads] = samples.kept[0];
         assert!(memory > 0 && handles > 2 && threads > 0);
     }
 }
