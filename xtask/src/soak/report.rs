@@ -61,7 +61,7 @@ impl Report {
         if first[0] == 0 {
             complaints.push("the run was too short to compare".to_owned());
         }
-        let resources = ["memory in KiB", "handles", "threads"].into_iter().enumerate();
+        let resources = (0..).zip(["memory in KiB", "handles", "threads"]);
         for (at, what) in resources {
             let (first, last, growth) = (first[at], last[at], GROWTH[at]);
             if last > first + growth {
@@ -94,7 +94,7 @@ impl fmt::Display for Report {
             writeln!(f, "{what:<24}{count:>12}")?;
         }
         writeln!(f, "\n{:<24}{:>12}{:>12}{:>12}", "", "first", "last", "peak")?;
-        let resources = ["memory (KiB)", "handles", "threads"].into_iter().enumerate();
+        let resources = (0..).zip(["memory (KiB)", "handles", "threads"]);
         for (at, what) in resources {
             let [first, last, peak] = self.peaks.map(|peak| peak[at]);
             writeln!(f, "{what:<24}{first:>12}{last:>12}{peak:>12}")?;
