@@ -88,13 +88,11 @@ pub fn open(
         plan.commands().count() + usize::from(plan.hooks.needs_hooks()) + bridge
     };
     let of_chain = plans.clone().map(of_plan).max();
+    let node = set.node.map_or_else(Node::random, Ok);
     let settings = Settings {
         access: access.as_ref().map(|(access, _)| access.clone()),
         endpoint: set.path,
-        node: match set.node {
-            Some(node) => node,
-            None => Node::random().map_err(ChainError::new)?,
-        },
+        node: node.map_err(ChainError::new)?,
         line: LINE,
         resume: set.limits.resume,
         limits: limits(
