@@ -152,7 +152,9 @@ fn steers(key: &str) -> bool {
     let key = key.to_ascii_uppercase();
     let mut names = LOADERS.split(' ').chain(STEERING.split(' '));
     names.any(|name| name == key)
-        || STEERING_PREFIXES.split(' ').any(|start| key.starts_with(start))
+        || STEERING_PREFIXES
+            .split(' ')
+            .any(|start| key.starts_with(start))
         || STEERING_SUFFIXES.split(' ').any(|end| key.ends_with(end))
 }
 
