@@ -96,12 +96,8 @@ async fn main() -> Result<()> {
         let report = report.with_context(|| printed_to(&plan.scratch))?;
         let options = "--serve --replicas --publish";
         let json = cli.out.join("replicas.json");
-        return finish(
-            &report,
-            &report.markdown(),
-            &json,
-            cli.publish.map(|page| (page, options)),
-        );
+        let page = cli.publish.map(|page| (page, options));
+        return finish(&report, &report.markdown(), &json, page);
     }
     let (Some(components), Some(reference), Some(reference_version), Some(h2load)) = (
         cli.components,

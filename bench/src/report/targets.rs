@@ -238,18 +238,11 @@ impl Targets<'_> {
         let updates = ratio(ours.and_then(middle), same.and_then(middle));
         let prompts = ratio(ours.and_then(large_trip), same.and_then(large_trip));
         let what = |what| format!("rules, permissions, redact, beside 3 forwarding: {what}");
-        self.least(
-            what("updates of 10 kB, as many by"),
-            (updates, Some(UPDATES[1])),
-            0.5,
-            "×",
-        );
-        self.most(
-            what("a prompt of 8 MiB, longer by"),
-            (prompts, Some(LARGE_ROUND_TRIPS)),
-            2.0,
-            "×",
-        );
+        let many = what("updates of 10 kB, as many by");
+        let quiet = self.report.was_quiet(UPDATES[1]);
+        self.held(many, updates, quiet, 0.5, "×", true);
+        let longer = what("a prompt of 8 MiB, longer by");
+        self.most(longer, (prompts, Some(LARGE_ROUND_TRIPS)), 2.0, "×");
     }
 
     fn starts(&mut self) {
@@ -315,31 +308,15 @@ impl Targets<'_> {
         let few = few.map(|more| more / number(MANY - 3));
         let sessions = ratio(of(Family::Sessions, 3), of(Family::Forwarding, 3));
         let quiet = Some(ROUND_TRIPS);
-        self.most(
-            "the 6th to 20th proxy that forwards, beside the first five: processor time".into(),
-            (ratio(later, first), quiet),
-            1.1,
-            "×",
-        );
-        self.most(
-            format!("{MANY} proxies of which 3 forward, over 3: each further one"),
-            (few, quiet),
-            0.3,
-            "µs",
-        );
-        self.most(
-            "1,000 sessions, beside one: a round trip".into(),
-            (sessions, quiet),
-            1.1,
-            "×",
-        );
+        let what = "the 6th to 20th proxy that forwards, beside the first five: processor time";
+        self.most(what.into(), (ratio(later, first), quiet), 1.1, "×");
+        let what = format!("{MANY} proxies of which 3 forward, over 3: each further one");
+        self.most(what, (few, quiet), 0.3, "µs");
+        let what = "1,000 sessions, beside one: a round trip";
+        self.most(what.into(), (sessions, quiet), 1.1, "×");
         let projects = ratio(of(Family::Projects, 3), of(Family::Project, 3));
-        self.most(
-            "100 projects and 1,000 sessions, beside one of each: a round trip".into(),
-            (projects, quiet),
-            4.0,
-            "×",
-        );
+        let what = "100 projects and 1,000 sessions, beside one of each: a round trip";
+        self.most(what.into(), (projects, quiet), 4.0, "×");
     }
 
     /// How much each proxy adds to the cost of none.
@@ -368,24 +345,11 @@ impl Targets<'_> {
         })
     }
 
-    fn least(&mut self, what: String, found: Measurement, limit: f64, unit: &'static str) {
-        self.add(what, found, limit, unit, true);
-    }
-
+    /// A figure that may be at most this, if its measurement was quiet.
     fn most(&mut self, what: String, found: Measurement, limit: f64, unit: &'static str) {
-        self.add(what, found, limit, unit, false);
-    }
-
-    fn add(
-        &mut self,
-        what: String,
-        (figure, measured): Measurement,
-        limit: f64,
-        unit: &'static str,
-        at_least: bool,
-    ) {
+        let (figure, measured) = found;
         let quiet = measured.is_none_or(|measured| self.report.was_quiet(measured));
-        self.held(what, figure, quiet, limit, unit, at_least);
+        self.held(what, figure, quiet, limit, unit, false);
     }
 
     fn held(

@@ -89,13 +89,9 @@ impl Toolchains<'_> {
                 for mut step in steps {
                     self.install(language, &mut step)?;
                 }
-                return self.look(tool, project).map_err(|found| {
-                    tool.missing(
-                        language,
-                        found,
-                        "it was installed but does not run".to_owned(),
-                    )
-                });
+                let next = "it was installed but does not run".to_owned();
+                let found = self.look(tool, project);
+                return found.map_err(|found| tool.missing(language, found, next));
             }
             (Some(steps), _) => {
                 let steps: Vec<_> = steps.iter().map(shown).collect();
@@ -126,12 +122,8 @@ impl Toolchains<'_> {
                 _ => "install Python from https://www.python.org",
             };
             let missing = program.display().to_string();
-            return Err(Error::toolchain(
-                language,
-                &missing,
-                "which is not in PATH",
-                next,
-            ));
+            let found = "which is not in PATH";
+            return Err(Error::toolchain(language, &missing, found, next));
         }
         run(command)
     }

@@ -67,11 +67,8 @@ pub fn conversation() -> String {
         }),
     );
     prompt(&mut trace);
-    trace.says(
-        1_800_000,
-        "agent_thought_chunk",
-        "The bucket is in another region. I look at the configuration first.",
-    );
+    let thought = "The bucket is in another region. I look at the configuration first.";
+    trace.says(1_800_000, "agent_thought_chunk", thought);
     read(&mut trace);
     push(&mut trace);
     trace.says(

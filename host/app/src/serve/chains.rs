@@ -116,17 +116,8 @@ impl Chains {
         let total = engine.total();
         let host = Arc::new(Host::new(engine));
         let mut load = async |plan, hooks| {
-            let programs = &mut programs;
-            Template::load(
-                &host,
-                plan,
-                hooks,
-                &supervisor,
-                programs,
-                limits.sleep,
-                report,
-            )
-            .await
+            let (programs, sleep) = (&mut programs, limits.sleep);
+            Template::load(&host, plan, hooks, &supervisor, programs, sleep, report).await
         };
         let mut loaded = Vec::new();
         for (route, plan, hooks) in plans {

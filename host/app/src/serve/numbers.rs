@@ -47,16 +47,10 @@ impl Agents {
         // Read in this order, so that no more agents have ended than started.
         let ended = get(&self.0.ended);
         let started = get(&self.0.started);
-        page.value(
-            "acp_chain_agents",
-            "Agents that run.",
-            started.saturating_sub(ended),
-        );
-        page.value(
-            "acp_chain_agents_started_total",
-            "Agents that were started.",
-            started,
-        );
+        let about = "Agents that run.";
+        page.value("acp_chain_agents", about, started.saturating_sub(ended));
+        let about = "Agents that were started.";
+        page.value("acp_chain_agents_started_total", about, started);
         page.values(
             "acp_chain_agents_failed_total",
             "Agents, or chains before them, that did not start, and agents that ended with a failure.",
@@ -75,16 +69,10 @@ pub fn sources(agents: Agents, total: Arc<Total>) -> Vec<Source> {
     vec![
         Box::new(move |page| agents.write(page)),
         Box::new(move |page| {
-            page.value(
-                "acp_chain_proxy_instances",
-                "Instances of proxies that are awake.",
-                total.instances(),
-            );
-            page.value(
-                "acp_chain_proxy_memory_bytes",
-                "The memory of these instances.",
-                total.memory(),
-            );
+            let about = "Instances of proxies that are awake.";
+            page.value("acp_chain_proxy_instances", about, total.instances());
+            let about = "The memory of these instances.";
+            page.value("acp_chain_proxy_memory_bytes", about, total.memory());
         }),
         Box::new(move |page| of_process(&process, page)),
     ]
@@ -100,36 +88,25 @@ fn of_process(process: &Process, page: &mut Page) {
         [(env!("CARGO_PKG_VERSION"), 1)],
     );
     if let Some(time) = process.cpu_time() {
-        page.value(
-            "process_cpu_seconds_total",
-            "Processor time that was used, in seconds.",
-            time.as_secs_f64(),
-        );
+        let about = "Processor time that was used, in seconds.";
+        page.value("process_cpu_seconds_total", about, time.as_secs_f64());
     }
     if let Some(memory) = process.memory() {
-        page.value(
-            "process_resident_memory_bytes",
-            "Resident memory, in bytes.",
-            memory,
-        );
+        let about = "Resident memory, in bytes.";
+        page.value("process_resident_memory_bytes", about, memory);
     }
     if let Some(open) = process.descriptors() {
-        page.value(
-            "process_open_fds",
-            "Files, pipes and sockets that are open.",
-            open,
-        );
+        let about = "Files, pipes and sockets that are open.";
+        page.value("process_open_fds", about, open);
     }
     if let Some(most) = process.most_descriptors() {
-        page.value(
-            "process_max_fds",
-            "The limit of open files, pipes and sockets.",
-            most,
-        );
+        let about = "The limit of open files, pipes and sockets.";
+        page.value("process_max_fds", about, most);
     }
+    let about = "When the process started, in seconds since 1970.";
     page.value(
         "process_start_time_seconds",
-        "When the process started, in seconds since 1970.",
+        about,
         process.begun().as_secs(),
     );
 }

@@ -3,6 +3,7 @@
 //! wit-bindgen's own C++ bindings corrupt lists: they write a record over itself.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use include_dir::{Dir, include_dir};
@@ -72,12 +73,8 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     }
     let mut cc = Command::new(&zig);
     cc.arg("c++").args(OPTIONS);
-    run(c::compile(
-        &mut cc,
-        &[&headers, &sdk, &own],
-        &sources,
-        &module,
-    ))?;
+    let folders: [&Path; 3] = [&headers, &sdk, &own];
+    run(c::compile(&mut cc, &folders, &sources, &module))?;
     let module = fs::read(&module).map_err(Error::disk(&module))?;
     component::encode(&module)
 }

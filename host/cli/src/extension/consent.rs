@@ -92,12 +92,8 @@ pub fn pick(question: &str, choices: &[String]) -> Option<usize> {
 /// Prints an extension's description, its source, and what it asks for.
 pub fn show(candidate: &Candidate) {
     let release = &candidate.release;
-    about::print(
-        &candidate.package,
-        release.digest,
-        release.size,
-        Reasons::Folded,
-    );
+    let (digest, size) = (release.digest, release.size);
+    about::print(&candidate.package, digest, size, Reasons::Folded);
     say!("It comes from {}", shown(&release.source));
     say!("It is signed by {}", signer(release));
     if let Some(why) = &candidate.unread {

@@ -52,12 +52,8 @@ impl Package {
             let output = Untrusted::new(output.display());
             format!("{output} cannot be written: {error}")
         })?;
-        about::print(
-            &package,
-            Digest::of(&written),
-            written.len() as u64,
-            Reasons::All,
-        );
+        let (digest, size) = (Digest::of(&written), written.len() as u64);
+        about::print(&package, digest, size, Reasons::All);
         Ok(())
     }
 }

@@ -84,11 +84,8 @@ impl Explain {
         for update in request.updates {
             acts.push(said(Kind::Notification(UPDATE.into()), None, update)?);
         }
-        acts.push(said(
-            Kind::Request(request.method),
-            Some("asked"),
-            request.params,
-        )?);
+        let kind = Kind::Request(request.method);
+        acts.push(said(kind, Some("asked"), request.params)?);
         let script = Script::of(acts);
         let stage = Stage::new(None)?;
         let played = stage

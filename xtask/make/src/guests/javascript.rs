@@ -46,9 +46,8 @@ pub fn build(workspace: &Workspace, example: &Example, component: &Path) -> Resu
         step.run(&mut javascript::bundle(&program, &source, &sdk, &bundle))?;
         javascript::places::embed(&bundle, &workspace.path(""), &sdk)?;
         let program = programs.join("componentize-qjs");
-        step.run(&mut javascript::componentize(
-            &program, &wit, world, &bundle, component,
-        ))?;
+        let mut build = javascript::componentize(&program, &wit, world, &bundle, component);
+        step.run(&mut build)?;
         package(component, Imports::Wasi, &example.project)
     })?;
     stamp.set()

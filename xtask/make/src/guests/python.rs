@@ -49,14 +49,8 @@ pub fn build(workspace: &Workspace, example: &Example, component: &Path) -> Resu
             }
         }
         let program = programs.join("componentize-py");
-        step.run(&mut author::componentize(
-            &program,
-            &wit,
-            world,
-            name,
-            &[&copy],
-            component,
-        ))?;
+        let mut build = author::componentize(&program, &wit, world, name, &[&copy], component);
+        step.run(&mut build)?;
         package(component, Imports::Wasi, &example.project)
     })?;
     stamp.set()
