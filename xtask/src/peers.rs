@@ -297,11 +297,8 @@ fn python_peers(workspace: &Workspace) -> Result<()> {
 /// Writes a program that runs this file.
 fn script(workspace: &Workspace, name: &str, interpreter: &Path, file: &Path) -> Result<()> {
     let program = workspace.target("peers/bin").join(name);
-    let script = format!(
-        "#!/bin/sh\nexec '{}' '{}' \"$@\"\n",
-        interpreter.display(),
-        file.display()
-    );
+    let (interpreter, file) = (interpreter.display(), file.display());
+    let script = format!("#!/bin/sh\nexec '{interpreter}' '{file}' \"$@\"\n");
     fs::write(&program, script)?;
     fs::set_permissions(&program, Permissions::from_mode(0o755))?;
     Ok(())

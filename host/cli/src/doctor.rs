@@ -130,10 +130,9 @@ fn summary(problems: usize, notes: usize) -> String {
     match (problems, notes) {
         (0, 0) => "Everything is fine.".to_owned(),
         (0, _) => format!("Everything works; {}.", count(notes, "note")),
-        _ => format!(
-            "{}, {}. The fix is after each arrow.",
-            count(problems, "problem"),
-            count(notes, "note")
-        ),
+        _ => {
+            let (problems, notes) = (count(problems, "problem"), count(notes, "note"));
+            format!("{problems}, {notes}. The fix is after each arrow.")
+        }
     }
 }

@@ -141,11 +141,7 @@ fn describe(trace: &str, difference: &Difference) -> String {
     if let Some(at) = &difference.at {
         let _ = write!(text, ", at {}", shown(at));
     }
-    let _ = write!(
-        text,
-        "\n  expected: {}\n  received: {}",
-        shown(&difference.expected),
-        shown(&difference.received)
-    );
+    let (expected, received) = (shown(&difference.expected), shown(&difference.received));
+    let _ = write!(text, "\n  expected: {expected}\n  received: {received}");
     text
 }

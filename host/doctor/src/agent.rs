@@ -299,12 +299,9 @@ impl Target {
         }
         let agent = identified.agent;
         let does = agent.dialect().map_or(String::new(), |dialect| {
-            format!(
-                "; by them, calls are {}; results {}; results of failed calls {}",
-                dialect.calls(),
-                dialect.results(),
-                dialect.failures()
-            )
+            let (calls, results) = (dialect.calls(), dialect.results());
+            let failures = dialect.failures();
+            format!("; by them, calls are {calls}; results {results}; results of failed calls {failures}")
         });
         let limit = unchecked_reports().map_or(String::new(), |limit| format!("; {limit}"));
         let says = format!("the hooks of {identified} can be attached{does}{limit}");

@@ -62,11 +62,9 @@ impl Change {
                 Some(policy) => format!("`{policy}`"),
                 None => "none".to_owned(),
             };
-            change.more.push(format!(
-                "wants another `on-failure`: {}, was {}",
-                policy(new),
-                policy(old)
-            ));
+            let (new, old) = (policy(new), policy(old));
+            let wants = format!("wants another `on-failure`: {new}, was {old}");
+            change.more.push(wants);
         }
         change
     }

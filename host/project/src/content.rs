@@ -117,11 +117,8 @@ impl Content {
             Some(text) => Digest::of(text.as_bytes()).to_string(),
             None => "none".to_owned(),
         };
-        let mut statement = format!(
-            "{FORMAT}\nmanifest {}\nlock {}\n",
-            digest(Some(&text)),
-            digest(lock_text.as_ref())
-        );
+        let (of_manifest, of_lock) = (digest(Some(&text)), digest(lock_text.as_ref()));
+        let mut statement = format!("{FORMAT}\nmanifest {of_manifest}\nlock {of_lock}\n");
         for (id, one) in &stored {
             let _ = writeln!(statement, "component {id} {}", one.digest);
         }

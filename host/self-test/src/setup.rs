@@ -27,11 +27,8 @@ pub fn look(stage: &Stage) -> Verdict {
             let file = Untrusted::new(file.display());
             format!("the configuration of {} would be in {file}", editor.title)
         })?;
-        places.push(format!(
-            "{} at {}",
-            editor.title,
-            Untrusted::new(file.display())
-        ));
+        let file = Untrusted::new(file.display());
+        places.push(format!("{} at {file}", editor.title));
     }
     Ok(format!(
         "a plan changed nothing; `acp-chain setup` looks for {}",

@@ -336,11 +336,8 @@ impl Trace {
     fn line(&mut self, members: &Value) {
         self.micros += 37;
         let (seconds, micros) = (self.micros / 1_000_000, self.micros % 1_000_000);
-        let time = format!(
-            "2026-01-01T00:{:02}:{:02}.{micros:06}Z",
-            seconds / 60,
-            seconds % 60
-        );
+        let (minutes, seconds) = (seconds / 60, seconds % 60);
+        let time = format!("2026-01-01T00:{minutes:02}:{seconds:02}.{micros:06}Z");
         let mut line = json!({"time": time, "connection": "measured"});
         for (name, value) in members.as_object().into_iter().flatten() {
             line[name] = value.clone();

@@ -93,18 +93,15 @@ pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), E
 /// consent. An opened directory stays the same, whatever its path leads to later.
 fn fits(opened: &Opened, root: &Path) -> Result<(), String> {
     let (named, real) = (&opened.by, &opened.directory.path);
+    let (name, path) = (shown(named), shown(real));
     if !real.starts_with(root) {
         return Err(format!(
-            "its directory {} leads out of the project, to {}",
-            shown(named),
-            shown(real)
+            "its directory {name} leads out of the project, to {path}"
         ));
     }
     if !real.components().eq(named.components()) {
         return Err(format!(
-            "its directory {} is reached by a link, and is {}: name it by that path",
-            shown(named),
-            shown(real)
+            "its directory {name} is reached by a link, and is {path}: name it by that path"
         ));
     }
     Ok(())

@@ -104,10 +104,9 @@ impl Language {
             (Some(one), None) => Ok(one),
             (Some(one), Some(other)) => {
                 let [first, second] = [one, other].map(|language| folder.join(language.entry));
+                let (first, second) = (first.display(), second.display());
                 Err(Error::new(format_args!(
-                    "{} and {} are two proxies, and a project has one; remove one of them",
-                    first.display(),
-                    second.display()
+                    "{first} and {second} are two proxies, and a project has one; remove one of them"
                 )))
             }
             (None, _) => {

@@ -55,13 +55,9 @@ impl Bundle {
                 None => compiled.code(),
             });
             let code = code.map_err(|error| wrong!("{shown}: {error}"))?;
-            say!(
-                "{} {}, {}, {} compiled",
-                package.name,
-                package.version,
-                about(component.len() as u64),
-                about(code.len() as u64)
-            );
+            let (name, version) = (&package.name, &package.version);
+            let [size, compiled] = [&component, &code].map(|bytes| about(bytes.len() as u64));
+            say!("{name} {version}, {size}, {compiled} compiled");
             loads.push(Load {
                 package,
                 component,

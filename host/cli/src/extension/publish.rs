@@ -60,12 +60,9 @@ impl Publish {
             signature,
         };
         let published = checks.publish(&self.reference, &artifact)?;
-        say!("{}@{}", self.reference, published.manifest);
-        tell!(
-            "acp-chain: published {}; the component is {}",
-            self.reference,
-            published.component
-        );
+        let (to, component) = (&self.reference, &published.component);
+        say!("{to}@{}", published.manifest);
+        tell!("acp-chain: published {to}; the component is {component}");
         Ok(())
     }
 }

@@ -114,11 +114,8 @@ fn text(path: &Path) -> Result<String, String> {
 
 /// An error in a file.
 fn wrong(path: &Path, what: impl Display) -> String {
-    format!(
-        "{}: {}",
-        Untrusted::new(path.display()),
-        Untrusted::new(what)
-    )
+    let path = Untrusted::new(path.display());
+    format!("{path}: {}", Untrusted::new(what))
 }
 
 fn put<T>(read: Result<T, String>, place: &mut T) {
