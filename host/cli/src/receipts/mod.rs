@@ -56,7 +56,7 @@ pub fn tell_checkpoint(last: Option<&LastCheckpoint>) {
 fn each(folder: &Path, mut take: impl FnMut(u64, Record) -> bool) -> Result<()> {
     let shown = Untrusted::new(folder.display());
     let (mut is_first, mut is_enough) = (true, false);
-    let read: Result<()> = acp_chain_receipts::each(folder, |entry| {
+    let read = acp_chain_receipts::each(folder, |entry| -> Result<()> {
         is_first = false;
         let number = entry.number;
         let record = serde_json::from_slice(&entry.text).map_err(|_| {
