@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
-use super::test::{check_directories, not_written, warn_of_draft};
+use super::test::{check_directories, warn_of_draft};
 use crate::Result;
 use acp_chain::host::Host;
 use acp_chain_app::{home, proxies};
@@ -91,7 +91,9 @@ impl Conformance {
             });
             let cases: Vec<_> = cases.collect();
             let written = junit::report("acp-chain conformance", &report.component, &cases)?;
-            fs::write(path, written).map_err(|error| not_written(path, &error))?;
+            let shown = Untrusted::new(path.display());
+            fs::write(path, written)
+                .map_err(|error| wrong!("{shown}: the file cannot be written: {error}"))?;
         }
         Ok(report.count(Verdict::Failed) == 0)
     }

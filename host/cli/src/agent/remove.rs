@@ -1,7 +1,8 @@
 //! `acp-chain agent remove`: removes an agent.
 
 use super::place::{self, shown};
-use crate::{Result, launched};
+use crate::Result;
+use crate::launched;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_setup::{EditorAgent, all_agents};
 

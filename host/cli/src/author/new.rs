@@ -34,11 +34,15 @@ fn languages() -> PossibleValuesParser {
 
 impl New {
     pub fn main(self) -> Result<()> {
-        let name = &self.name;
-        let language = Language::named(&self.lang).ok_or("there is no such language")?;
+        let Self {
+            name,
+            lang,
+            template,
+        } = self;
+        let language = Language::named(&lang).ok_or("there is no such language")?;
         let here = env::current_dir()?;
-        let folder = here.join(name);
-        let begun = acp_chain_author::new(language, &self.template, name, &folder);
+        let folder = here.join(&name);
+        let begun = acp_chain_author::new(language, &template, &name, &folder);
         begun.map_err(|error| Untrusted::new(error).to_string())?;
         say!("{}", Untrusted::new(folder.display()));
         say!("  a proxy in {}, as its README.md says", language.title);

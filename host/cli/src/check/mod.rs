@@ -113,10 +113,10 @@ impl Check {
         match &manifest.agent {
             Some(agent) => {
                 say!("agent  {}", command_line(agent));
-                if let Some((text, starts)) = hooks {
-                    say!("hooks  {text}");
-                    if !starts {
-                        tell!("acp-chain: hooks: {text}");
+                if let Some(hooks) = hooks {
+                    say!("hooks  {}", hooks.text);
+                    if !hooks.start {
+                        tell!("acp-chain: hooks: {}", hooks.text);
                         valid = false;
                     }
                 }
@@ -222,16 +222,24 @@ impl Proxy {
     }
 }
 
-/// The mode of the agent's hooks, whether they can be attached, and, apart, whether the chain starts; `None` if nothing
-/// wants them.
-fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<(String, bool)> {
+/// What is said of the agent's hooks.
+struct AboutHooks {
+    /// Their mode, and whether they can be attached.
+    text: String,
+    /// Whether the chain starts.
+    start: bool,
+}
+
+/// The mode of the agent's hooks, and whether they can be attached; `None` if nothing wants them.
+fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<AboutHooks> {
     if wanted.proxies.is_empty() && wanted.mode != HooksMode::Required {
         return None;
     }
+    let starts = |text| AboutHooks { text, start: true };
     let (mode, otherwise) = match wanted.mode {
         HooksMode::Off => {
             let text = "off: tools that run unasked pass no proxy";
-            return Some((text.to_owned(), true));
+            return Some(starts(text.to_owned()));
         }
         HooksMode::BestEffort => ("best-effort", "you are told before the first prompt"),
         HooksMode::Required => ("required", "the chain does not start"),
@@ -247,8 +255,10 @@ fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<(String, bool)
         },
         Err(why) => format!("they cannot be attached: {why}"),
     };
-    let starts = wanted.mode != HooksMode::Required;
-    Some((format!("{mode}: {why}; {otherwise}"), starts))
+    Some(AboutHooks {
+        text: format!("{mode}: {why}; {otherwise}"),
+        start: wanted.mode != HooksMode::Required,
+    })
 }
 
 /// Loads proxies.

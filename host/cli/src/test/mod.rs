@@ -251,7 +251,7 @@ fn replace(path: &Path, text: &str) -> Result<()> {
     Ok(replaced.map_err(|error| not_written(path, &error))?)
 }
 
-pub(super) fn not_written(path: &Path, error: &io::Error) -> String {
+fn not_written(path: &Path, error: &io::Error) -> String {
     let shown = Untrusted::new(path.display());
     format!("{shown}: the file cannot be written: {error}")
 }
