@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::kind::Kind;
 use crate::known;
 use crate::name::is_name;
+use acp_chain_system::writable;
 
 /// Why an agent cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The system reports an error about a file.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}{}", path.display(), writable::next_step(path, error))]
     Disk { path: PathBuf, error: io::Error },
     /// Something could not be fetched from a web server, in the words of [`Web::get`](crate::Web::get).
     #[error("{0}")]

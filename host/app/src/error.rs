@@ -71,6 +71,14 @@ pub enum Error {
         why: String,
         variable: &'static str,
     },
+    /// Our user may not write files of the user.
+    #[error("{what} cannot be written to {path}: {why}; {next}. Nothing was changed")]
+    Unwritable {
+        what: &'static str,
+        path: String,
+        why: String,
+        next: String,
+    },
     #[error("this program cannot be read: {0}")]
     Program(io::Error),
     #[error("there is no folder for agents; let XDG_DATA_HOME name a folder of yours")]

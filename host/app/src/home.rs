@@ -16,7 +16,7 @@ use acp_chain_manifest::{Manifest, ManifestError, User};
 use acp_chain_project::Records;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::{Engine, EngineError};
-use acp_chain_system::{files, local};
+use acp_chain_system::{files, local, writable};
 
 /// The prefixes of variables that change what a chain does.
 const VARIABLES: [&str; 2] = ["ACP_CHAIN_", "OTEL_"];
@@ -185,12 +185,8 @@ pub fn sockets() -> Vec<PathBuf> {
     local::places()
 }
 
-/// An error if other users could change the user's files, or this program's, or if a named folder does not exist.
-pub fn check_owners() -> Result<(), Error> {
-    // Otherwise decisions about projects would be missing without an error.
-    if let Some(data) = named_data().filter(|data| !data.is_dir()) {
-        return Err(Error::NoData(Untrusted::new(data.display()).to_string()));
-    }
+/// The user's files of this program: what they are, where, and the variable that names another folder for them.
+fn kept() -> impl Iterator<Item = (&'static str, PathBuf, &'static str)> {
     let files = [
         ("your config.toml", config_file(), "XDG_CONFIG_HOME"),
         ("compiled code", code_cache(), "XDG_CACHE_HOME"),
@@ -203,10 +199,40 @@ pub fn check_owners() -> Result<(), Error> {
         ("the history of prompts", history(), "XDG_STATE_HOME"),
     ];
     let files = files.into_iter();
-    let files = files.filter_map(|(what, path, variable)| Some((what, path?, variable)));
+    files.filter_map(|(what, path, variable)| Some((what, path?, variable)))
+}
+
+/// An error if our user may not write in this folder, which need not exist yet. Commands that change something there
+/// ask first, before they fetch anything, or ask the user.
+pub fn check_writable(folder: &Path) -> Result<(), Error> {
+    let Err(refusal) = writable::check(folder) else {
+        return Ok(());
+    };
+    let is_there =
+        |place: &Path| folder.starts_with(place) || place.parent().is_some_and(|up| up == folder);
+    let found = kept().find(|(_, place, _)| is_there(place));
+    let (what, other) = match found {
+        Some((what, _, variable)) => (what, format!("let {variable} name a folder of yours")),
+        None => ("a file", "name another place".to_owned()),
+    };
+    let step = refusal.step.as_deref().unwrap_or("make it writable");
+    Err(Error::Unwritable {
+        what,
+        path: Untrusted::new(folder.display()).to_string(),
+        next: format!("{step}, or {other}"),
+        why: refusal.to_string(),
+    })
+}
+
+/// An error if other users could change the user's files, or this program's, or if a named folder does not exist.
+pub fn check_owners() -> Result<(), Error> {
+    // Otherwise decisions about projects would be missing without an error.
+    if let Some(data) = named_data().filter(|data| !data.is_dir()) {
+        return Err(Error::NoData(Untrusted::new(data.display()).to_string()));
+    }
     let sockets = sockets().into_iter();
     let sockets = sockets.map(|place| ("the socket for MCP clients", place, "XDG_RUNTIME_DIR"));
-    for (what, path, variable) in files.chain(sockets) {
+    for (what, path, variable) in kept().chain(sockets) {
         check_owner(&path).map_err(|why| Error::Exposed {
             what,
             path: Untrusted::new(path.display()).to_string(),

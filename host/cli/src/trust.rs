@@ -68,6 +68,9 @@ impl Trust {
         if self.list {
             return self.list(&records);
         }
+        if !self.show && !self.statement {
+            home::check_writable(records.folder())?;
+        }
         let root = self.root(&records)?;
         let shown = Untrusted::new(root.display()).to_string();
         if self.revoke {

@@ -12,7 +12,7 @@ use tempfile::Builder;
 
 use acp_chain_channel::limits::Quantity;
 use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_system::files;
+use acp_chain_system::{files, writable};
 
 /// The prefix of temporary files.
 const UNFINISHED: &str = ".unfinished-";
@@ -100,7 +100,7 @@ pub fn is_absent(error: &io::Error) -> bool {
 
 /// An error of the system about a path, with what the user can do.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {error}{}", Untrusted::new(path.display()), next_step(error))]
+#[error("{}: {error}{}", Untrusted::new(path.display()), next_step(path, error))]
 pub struct DiskError {
     path: PathBuf,
     error: io::Error,
@@ -118,14 +118,14 @@ impl DiskError {
     /// Whether it says what the user can do.
     #[must_use]
     pub fn has_next_step(&self) -> bool {
-        !next_step(&self.error).is_empty()
+        !next_step(&self.path, &self.error).is_empty()
     }
 }
 
-fn next_step(error: &io::Error) -> &'static str {
+fn next_step(path: &Path, error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::StorageFull => "; free some space, then retry. Nothing was lost",
-        _ => "",
+        io::ErrorKind::StorageFull => "; free some space, then retry. Nothing was lost".to_owned(),
+        _ => writable::next_step(path, error),
     }
 }
 

@@ -33,7 +33,7 @@ mod runtime;
 mod store;
 mod values;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -42,9 +42,7 @@ use std::time::{Duration, Instant};
 use acp_chain_app::agent::AgentChoice;
 use acp_chain_app::run::ChainOptions;
 use acp_chain_app::shell;
-use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_setup::Agent;
-use acp_chain_system::files::check_writable;
 
 pub use self::editors::{missing_program, setup_command};
 pub use self::finding::{Finding, Remedy, State};
@@ -135,17 +133,4 @@ impl Doctor {
 
 fn all(findings: Findings) -> Vec<Finding> {
     findings.unwrap_or_else(|problem| vec![problem])
-}
-
-/// An error if a file or folder, which need not exist yet, is not writable. Nothing is written.
-fn check_place(path: &Path) -> Result<(), String> {
-    let there = path
-        .ancestors()
-        .find(|above| above.symlink_metadata().is_ok());
-    let there = there.unwrap_or(Path::new("/"));
-    let shown = Untrusted::new(there.display());
-    if there != path && !there.is_dir() {
-        return Err(format!("{shown} is not a folder"));
-    }
-    check_writable(there).map_err(|error| format!("{shown}: {error}"))
 }

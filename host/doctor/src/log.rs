@@ -6,10 +6,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::finding::Finding;
-use super::{Doctor, Findings, check_place};
+use super::{Doctor, Findings};
 use acp_chain_app::home;
 use acp_chain_channel::Failure;
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::writable;
 
 /// How many bytes at the end of a log are examined.
 const TAIL: u64 = 4 << 20;
@@ -43,7 +44,7 @@ pub fn look(doctor: &Doctor) -> Findings {
     let place = if is_there && !path.is_file() {
         Err("it is not a file".to_owned())
     } else {
-        check_place(&path)
+        writable::check(&path).map_err(|refusal| refusal.to_string())
     };
     let mut findings = vec![match place {
         Ok(()) if is_there => Finding::fine(format!("{shown}")),

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use directories::BaseDirs;
 
+use super::Doctor;
 use super::finding::Finding;
-use super::{Doctor, check_place};
 use acp_chain_app::home;
 use acp_chain_extension::Carried;
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::writable;
 
 pub fn look(_: &Doctor) -> Vec<Finding> {
     let mut findings = vec![program()];
@@ -86,10 +87,10 @@ fn home() -> Option<Finding> {
 
 fn folder(what: &str, variable: &str, path: &Path) -> Finding {
     let shown = Untrusted::new(path.display());
-    match check_place(path) {
-        Ok(()) => Finding::fine(format!("{what}: {shown}")),
-        Err(error) => Finding::problem(format!("{what}: {shown} cannot be written: {error}")).step(
-            format!("make it writable, or let {variable} name a folder of yours"),
-        ),
-    }
+    let Err(refusal) = writable::check(path) else {
+        return Finding::fine(format!("{what}: {shown}"));
+    };
+    let step = refusal.step.as_deref().unwrap_or("make it writable");
+    Finding::problem(format!("{what}: {shown} cannot be written: {refusal}"))
+        .step(format!("{step}, or let {variable} name a folder of yours"))
 }

@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use super::finding::Finding;
-use super::{Doctor, Findings, check_place};
+use super::{Doctor, Findings};
 use acp_chain_app::home;
 use acp_chain_channel::limits::about;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_state::{Database, StateError};
+use acp_chain_system::writable;
 
 pub fn look(_: &Doctor) -> Findings {
     let path = home::database().map_err(Finding::note)?;
     let shown = Untrusted::new(path.display()).to_string();
     let folder = path.parent().unwrap_or(&path);
     for place in [folder, &path] {
-        check_place(place).map_err(|error| {
+        writable::check(place).map_err(|error| {
             Finding::problem(format!("no proxy can store values in {shown}: {error}"))
                 .step("make it writable for you, or let XDG_DATA_HOME name a folder of yours")
         })?;

@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use acp_chain_system::writable;
+
 /// The maximum length of a configuration, in bytes.
 pub(crate) const LONGEST: u64 = 16 << 20;
 
@@ -117,7 +119,10 @@ impl Error {
 
     /// An error of the system about a file.
     pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |error| Self::at(path, error)
+        move |error| {
+            let step = writable::next_step(path, &error);
+            Self::at(path, format_args!("{error}{step}"))
+        }
     }
 
     /// The editor has several configurations.

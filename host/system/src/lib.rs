@@ -23,8 +23,8 @@
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
 //! | `blocking` | one of them, with the standard library alone | a socket | a named pipe |
 //!
-//! Unix is Linux and macOS. The same everywhere are `rotated`, a file that starts over when it grows too long, and
-//! `names`, what names and paths mean on Windows.
+//! Unix is Linux and macOS. The same everywhere are `rotated`, a file that starts over when it grows too long, `names`,
+//! what names and paths mean on Windows, and `writable`, what keeps our user from writing somewhere.
 
 mod command;
 mod descent;
@@ -32,6 +32,7 @@ mod given_up;
 pub mod names;
 pub mod rotated;
 mod started;
+pub mod writable;
 
 #[cfg(unix)]
 mod unix;

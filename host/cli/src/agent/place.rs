@@ -90,10 +90,11 @@ impl Web for Fetcher {
     }
 }
 
-/// The store, for commands that change it: checks the owners of the folders, and makes the store private.
+/// The store, for commands that change it: checks that it can be written, and by whom, and makes it private.
 pub fn store_to_change() -> Result<Store> {
     home::check_owners()?;
     if let Some(folder) = home::agents() {
+        home::check_writable(&folder)?;
         files::make_private(&folder)
             .map_err(|error| wrong!("{}: {error}", Untrusted::new(folder.display())))?;
     }

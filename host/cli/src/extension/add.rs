@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::about::{self, Reasons};
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Consent};
-use super::place::{ManifestArg, Place};
+use super::place::{Changes, ManifestArg, Place};
 use crate::Result;
 use acp_chain_app::home;
 use acp_chain_extension::signature::signer;
@@ -55,7 +55,7 @@ pub struct Add {
 
 impl Add {
     pub fn main(self) -> Result<ExitCode> {
-        let place = self.named.clone().place()?;
+        let place = self.named.clone().place(Changes::Manifest)?;
         let source = relative(self.source.clone(), &place)?;
         if let Source::BuiltIn(name) = &source {
             return self.use_built_in(&place, name);

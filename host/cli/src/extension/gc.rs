@@ -1,12 +1,12 @@
 //! `acp-chain gc`: removes components that no lock names any longer.
 
-use super::place::ManifestArg;
+use super::place::{Changes, ManifestArg};
 use crate::Result;
 use acp_chain_app::project;
 use acp_chain_channel::limits::about;
 
 pub fn main() -> Result<()> {
-    let place = ManifestArg::default().place()?;
+    let place = ManifestArg::default().place(Changes::Store)?;
     let changing = place.store.change()?;
     let collected = changing.collect(&project::locks()?)?;
     let components = collected.components;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::candidate::{Checks, shown};
-use super::place::{ManifestArg, Place};
+use super::place::{Changes, ManifestArg, Place};
 use crate::{Result, code_if, report_one};
 use acp_chain_app::home;
 use acp_chain_extension::signature::signer;
@@ -30,7 +30,7 @@ pub struct Install {
 impl Install {
     /// Never changes the lock.
     pub fn main(self) -> Result<ExitCode> {
-        let place = self.named.place()?;
+        let place = self.named.place(Changes::Store)?;
         let (lock, edit) = (place.lock()?, place.edit()?);
         if self.locked {
             match_up(&lock, &edit)?;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::about;
 use super::candidate::shown;
-use super::place::{ManifestArg, Place};
+use super::place::{Changes, ManifestArg, Place};
 use acp_chain_extension::{Carried, Change, Locked};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_terms::about::signer;
@@ -35,7 +35,7 @@ impl List {
         }
         // Only read to fail where any chain would: a manifest is read as text.
         home::user()?;
-        let place = self.named.place()?;
+        let place = self.named.place(Changes::Nothing)?;
         let (lock, edit) = (place.lock()?, place.edit()?);
         let used: Vec<_> = edit.uses().map(str::to_owned).collect();
         let carried = home::carried()?;

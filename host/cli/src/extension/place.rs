@@ -7,6 +7,7 @@ use acp_chain_app::home;
 use acp_chain_extension::{Lock, Store};
 use acp_chain_manifest::Edit;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_system::files::real;
 
 /// Names the chain of a command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -14,6 +15,17 @@ pub struct ManifestArg {
     /// The manifest; by default, your own config.toml
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+}
+
+/// What a command changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// Nothing.
+    Nothing,
+    /// The installed extensions, and perhaps the lock.
+    Store,
+    /// The manifest, too.
+    Manifest,
 }
 
 /// The files of a command.
@@ -37,8 +49,9 @@ impl ManifestArg {
         }
     }
 
-    /// Finds the files. Fails if there is no place for them, or if other users could change them.
-    pub fn place(self) -> Result<Place> {
+    /// Finds the files. Fails if there is no place for them, if other users could change them, or if what the command
+    /// changes cannot be written.
+    pub fn place(self, changes: Changes) -> Result<Place> {
         home::check_owners()?;
         let none = "there is no home folder to keep extensions in; let XDG_DATA_HOME and XDG_CONFIG_HOME \
                     name folders of yours";
@@ -46,14 +59,28 @@ impl ManifestArg {
             Some(path) => std::path::absolute(path)?,
             None => home::config_file().ok_or(none)?,
         };
-        Ok(Place {
+        let place = Place {
             manifest,
             store: Store::open(&home::extensions().ok_or(none)?),
-        })
+        };
+        if changes != Changes::Nothing {
+            home::check_writable(place.store.folder())?;
+        }
+        if changes == Changes::Manifest {
+            place.check_manifest()?;
+        }
+        Ok(place)
     }
 }
 
 impl Place {
+    /// An error if the manifest cannot be written. A link stays, and the file behind it is replaced.
+    fn check_manifest(&self) -> Result<()> {
+        let manifest = real(&self.manifest).unwrap_or_else(|_| self.manifest.clone());
+        let folder = manifest.parent().unwrap_or(&manifest);
+        Ok(home::check_writable(folder)?)
+    }
+
     /// The manifest, for people.
     pub fn shown(&self) -> String {
         quote(&self.manifest.display().to_string(), MAX_QUOTE)

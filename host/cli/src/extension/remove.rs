@@ -1,6 +1,6 @@
 //! `acp-chain remove`: removes an extension from a manifest.
 
-use super::place::ManifestArg;
+use super::place::{Changes, ManifestArg};
 use crate::Result;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
@@ -20,7 +20,7 @@ pub struct Remove {
 impl Remove {
     /// Writes the manifest, then the lock. The store keeps the component until `acp-chain gc`.
     pub fn main(self) -> Result<()> {
-        let place = self.named.place()?;
+        let place = self.named.place(Changes::Manifest)?;
         let changing = place.store.change()?;
         let (mut lock, mut edit) = (place.lock()?, place.edit()?);
         let manifest = place.shown();

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::add::relative;
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Consent};
-use super::place::{ManifestArg, Place};
+use super::place::{Changes, ManifestArg, Place};
 use crate::{Result, code_if, report_one};
 use acp_chain_app::home;
 use acp_chain_extension::signature::signer_after;
@@ -41,7 +41,7 @@ pub struct Update {
 
 impl Update {
     pub fn main(self) -> Result<ExitCode> {
-        let place = self.named.clone().place()?;
+        let place = self.named.clone().place(Changes::Store)?;
         let lock = place.lock()?;
         let names = if self.names.is_empty() {
             lock.extensions()

@@ -9,7 +9,7 @@ use acp_chain_permissions::{Rule, insert};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 use crate::Result;
-use crate::extension::place::ManifestArg;
+use crate::extension::place::{Changes, ManifestArg};
 
 /// The proxy whose rules these are.
 const PROXY: &str = "permissions";
@@ -55,7 +55,7 @@ impl Output {
                 "{shown} is a link, and may lead out of the project; nothing was changed. `--manifest` names a file"
             ));
         }
-        let place = self.manifest.or(manifest).place()?;
+        let place = self.manifest.or(manifest).place(Changes::Manifest)?;
         let changing = place.store.change()?;
         let mut edit = place.edit()?;
         let shown = place.shown();

@@ -246,6 +246,8 @@ impl Setup {
         if self.print {
             return Ok(false);
         }
+        // Obstacles are reported before the user is asked.
+        backups()?;
         change.check().map_err(shown)?;
         agrees(self.yes, "Change it like this?")
     }
@@ -263,12 +265,19 @@ fn shown(error: Error) -> String {
     Untrusted::new(error).to_string()
 }
 
-/// The store of backups.
-fn store() -> Result<Store> {
+/// The folder of backups, which can be written.
+fn backups() -> Result<PathBuf> {
     home::check_owners()?;
     let folder = home::setups().ok_or(
         "there is no folder to keep a backup in; let XDG_DATA_HOME name a folder of yours",
     )?;
+    home::check_writable(&folder)?;
+    Ok(folder)
+}
+
+/// The store of backups.
+fn store() -> Result<Store> {
+    let folder = backups()?;
     files::make_private(&folder)
         .map_err(|error| wrong!("{}: {error}", Untrusted::new(folder.display())))?;
     Ok(Store::new(folder, disk::write))

@@ -88,6 +88,34 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?)
 }
 
+/// What lets our user write to a file or directory in its home; `None` about any other: those belong to the system, or
+/// to other users, who would lose them.
+pub fn step_to_own(path: &Path) -> Option<String> {
+    let home = std::env::home_dir()?;
+    if path == home || !path.starts_with(&home) {
+        return None;
+    }
+    let about = fs::metadata(path).ok()?;
+    Some(to_own(path, about.uid(), geteuid().as_raw()))
+}
+
+fn to_own(path: &Path, owner: u32, us: u32) -> String {
+    let shown = Untrusted::new(path.display());
+    if owner == us {
+        return format!("`chmod u+rwx '{shown}'` lets you");
+    }
+    if owner != 0 {
+        let step = remedy(path, us);
+        return format!("it belongs to user {owner}, and acp-chain runs as user {us}: {step}");
+    }
+    // What is below a folder of ours was made by the same command.
+    let is_ours = path.iter().any(|name| name == "acp-chain");
+    let below = if is_ours { "-R " } else { "" };
+    format!(
+        "it belongs to root, as after `sudo acp-chain`: `sudo chown {below}{us} '{shown}'` makes it yours"
+    )
+}
+
 /// The identity of a file or directory, independent of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
@@ -328,6 +356,43 @@ mod tests {
             Untrusted::new(path.display())
         );
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_lets_our_user_write_depends_on_the_owner() {
+        let path = Path::new("/home/me/.local/share");
+        for (path, owner, us, expected) in [
+            (
+                path.to_owned(),
+                0,
+                7,
+                "it belongs to root, as after `sudo acp-chain`: `sudo chown 7 '/home/me/.local/share'` makes it \
+                 yours",
+            ),
+            (
+                path.join("acp-chain"),
+                0,
+                7,
+                "it belongs to root, as after `sudo acp-chain`: \
+                 `sudo chown -R 7 '/home/me/.local/share/acp-chain'` makes it yours",
+            ),
+            (
+                path.to_owned(),
+                7,
+                7,
+                "`chmod u+rwx '/home/me/.local/share'` lets you",
+            ),
+            (
+                path.to_owned(),
+                8,
+                7,
+                "it belongs to user 8, and acp-chain runs as user 7: `chown 7 '/home/me/.local/share'` makes it yours",
+            ),
+        ] {
+            assert_eq!(to_own(&path, owner, us), expected);
+        }
+        // It is not only ours to give away.
+        assert_eq!(step_to_own(Path::new("/")), None);
     }
 
     #[test]
