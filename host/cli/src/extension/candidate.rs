@@ -6,6 +6,7 @@ use crate::Result;
 use acp_chain_package::Package;
 use serde_json::Value;
 
+use super::folder::check_file;
 use super::place::Place;
 use crate::progress::Progress;
 use acp_chain_app::home;
@@ -112,6 +113,9 @@ impl Checks {
 
     /// Fetches the current content of a source, whose path is relative to the working directory.
     pub fn read(&self, source: &Source) -> Result<Fetched> {
+        if let Source::File(path) = source {
+            check_file(path)?;
+        }
         let is_remote = !matches!(source, Source::File(_));
         let download = is_remote.then(|| self.progress.download(&shown(source)));
         let seen = |there, whole| {

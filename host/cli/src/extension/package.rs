@@ -8,6 +8,7 @@ use crate::Result;
 use acp_chain_package::{Package as Extension, Project};
 
 use super::about::{self, Reasons};
+use super::folder::check_file;
 use acp_chain_channel::limits::{COMPONENT, Quantity};
 use acp_chain_disk as disk;
 use acp_chain_extension::Digest;
@@ -71,6 +72,7 @@ fn write(output: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let shown = Untrusted::new(path.display());
     let unreadable = |error: std::io::Error| format!("{shown}: the file cannot be read: {error}");
+    check_file(path)?;
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(wrong!("{shown}: it is not a file"));
     }

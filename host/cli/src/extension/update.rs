@@ -3,6 +3,7 @@
 //! An update never widens the user's consent: an update that asks for more stays pending, and the old version keeps
 //! running, until the user agrees to exactly that component.
 
+use std::io::Cursor;
 use std::process::ExitCode;
 
 use super::add::relative;
@@ -14,6 +15,7 @@ use acp_chain_app::home;
 use acp_chain_extension::signature::signer_after;
 use acp_chain_extension::{Change, Locked, Source};
 use acp_chain_fetch::Fetched;
+use acp_chain_package::Package;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
@@ -98,6 +100,7 @@ impl Update {
         if candidate.release == locked.agreed {
             return keep(place, locked, candidate);
         }
+        check_same(place, locked, &candidate)?;
         let change = Change::between(&locked.agreed, &candidate.release);
         let is_more = !change.more.is_empty();
         say!("`{name}` has an update:");
@@ -132,6 +135,29 @@ impl Update {
         }
         Ok(())
     }
+}
+
+/// An error if a candidate is another extension than the installed one, which may have another name in the lock.
+fn check_same(place: &Place, locked: &Locked, candidate: &Candidate) -> Result<()> {
+    let installed = place.store.read(&locked.agreed.digest).ok();
+    let installed = installed.and_then(|component| Package::read(Cursor::new(&component)).ok());
+    let old = installed.map_or_else(|| locked.name.clone(), |package| package.name);
+    if candidate.package.name == old {
+        return Ok(());
+    }
+    let name = &locked.name;
+    let called = if old == *name {
+        String::new()
+    } else {
+        format!(", which is installed as `{name}`")
+    };
+    let source = shown(&candidate.release.source);
+    Err(wrong!(
+        "{source} is the extension `{}`, and no version of `{}`{called}; nothing was changed. `acp-chain add` adds \
+         it beside that one, which `acp-chain remove {name}` removes",
+        quote(&candidate.package.name, MAX_QUOTE),
+        quote(&old, MAX_QUOTE)
+    ))
 }
 
 /// Keeps an agreed release that is up to date: removes a pending one, and stores its component if that is missing.

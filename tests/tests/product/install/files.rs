@@ -472,6 +472,105 @@ fn another_source_is_new_trust() {
 }
 
 #[test]
+fn an_update_is_of_the_same_extension_by_whatever_name_it_is_installed() {
+    let world = World::new();
+    world.package("it.wasm", "it", "1.2.0", &[]);
+    world.package("newer.wasm", "it", "1.3.0", &[]);
+    world.package("other.wasm", "other", "9.0.0", &[]);
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    world.do_run(&["add", "it.wasm", "--id", "mine", "--yes"]);
+    for (name, called) in [
+        ("it", "`it`;"),
+        ("mine", "`it`, which is installed as `mine`;"),
+    ] {
+        let before = world.locked(name);
+        let told = world.fail(&["update", name, "--from", "other.wasm", "--yes"]);
+        let expected = format!(
+            "other.wasm is the extension `other`, and no version of {called} nothing was changed"
+        );
+        assert!(told.contains(&expected), "{told}\nlacks\n{expected}");
+        assert!(
+            told.contains(&format!("`acp-chain remove {name}`")),
+            "{told}"
+        );
+        assert_eq!(world.locked(name), before);
+        let told = world.do_run(&["update", name, "--from", "newer.wasm", "--yes"]);
+        assert!(told.contains("it is pending"), "{told}");
+    }
+}
+
+#[test]
+fn a_folder_is_told_with_the_file_in_it_that_is_meant() {
+    let world = World::new();
+    let folder = world.path("shout");
+    let says = |source: &str, expected: &str| {
+        let told = world.fail(&["add", source, "--yes"]);
+        assert!(
+            told.contains("is a folder, and an extension is one file; ") && told.contains(expected),
+            "{source}: {told}\nlacks\n{expected}"
+        );
+    };
+    fs::create_dir_all(folder.join("build")).unwrap();
+    says("./shout", "there is none in it");
+    fs::write(folder.join("acp-chain.toml"), "").unwrap();
+    says("./shout", "`acp-chain trust ");
+    fs::write(folder.join("a.wasm"), "").unwrap();
+    says("./shout", "; there is ");
+    fs::write(folder.join("b.wasm"), "").unwrap();
+    says("./shout", "/shout/b.wasm");
+    // A project of an extension, by its path, by its name, and from within.
+    let metadata = "name = \"shout\"\nversion = \"1.0.0\"\n";
+    fs::write(folder.join("extension.toml"), metadata).unwrap();
+    says("./shout", "`acp-chain build ");
+    fs::write(folder.join("build/shout.wasm"), "").unwrap();
+    says("./shout", "/shout/build/shout.wasm");
+    says("shout", "that of this project is ./shout/build/shout.wasm");
+    let told = world.run_own(&["info", "./shout"]).of_failure(&["info"]);
+    assert!(told.contains("./shout/build/shout.wasm"), "{told}");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_told_before_anything_is_fetched_or_asked() {
+    let mut world = World::new();
+    world.package("it.wasm", "it", "1.2.0", &[]);
+    let data = world.path("a file");
+    fs::write(&data, "").unwrap();
+    world.set("XDG_DATA_HOME", data.display().to_string());
+    for (args, what) in [
+        (&["add", "./it.wasm"][..], "installed extensions"),
+        (&["remove", "it"][..], "installed extensions"),
+        (&["update"][..], "installed extensions"),
+        (&["install"][..], "installed extensions"),
+        (
+            &["agent", "add", "mine", "--", "sh"][..],
+            "installed agents",
+        ),
+        (
+            &["trust", "--deny", "project"][..],
+            "your decisions about projects",
+        ),
+        (&["state", "wipe", "--all"][..], "what proxies have stored"),
+    ] {
+        let told = world.run_own(args).of_failure(args);
+        let expected = format!("{what} cannot be written to {}/acp-chain/", data.display());
+        let next = "is not a folder; make it writable, or let XDG_DATA_HOME name a folder of yours. Nothing was changed";
+        assert!(
+            told.contains(&expected) && told.contains(next),
+            "{args:?}: {told}\nlacks\n{expected}"
+        );
+    }
+    world.set("XDG_DATA_HOME", world.path("data").display().to_string());
+    world.set("XDG_CONFIG_HOME", data.display().to_string());
+    let add = ["add", "./it.wasm"];
+    let told = world.run_own(&add).of_failure(&add);
+    assert!(
+        told.contains("your config.toml cannot be written to ")
+            && told.contains("let XDG_CONFIG_HOME name"),
+        "{told}"
+    );
+}
+
+#[test]
 fn two_of_one_name_and_one_that_claims_a_name_of_ours_get_another() {
     let world = World::new();
     world.package("it.wasm", "it", "1.2.0", &[]);
@@ -523,7 +622,10 @@ fn what_is_no_extension_changes_nothing() {
             "the file is a core WebAssembly module, not a component",
         ),
         ("bare.wasm", "its author adds that with `acp-chain package`"),
-        ("folder.wasm", "it is not a file"),
+        (
+            "folder.wasm",
+            "it is a folder, and an extension is one file; there is none in it",
+        ),
         ("missing.wasm", "the file cannot be read"),
     ] {
         let told = world.fail(&["add", source, "--yes"]);

@@ -1,0 +1,60 @@
+//! A folder that is named instead of an extension: the next step is the file in it that is meant.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Result;
+use acp_chain_app::shell::{self, word};
+use acp_chain_author::output;
+use acp_chain_package::Project;
+use acp_chain_project::MANIFEST;
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// How many files of a folder are named.
+const MOST: usize = 5;
+
+/// An error about a folder, which names the extension in it.
+pub fn check_file(path: &Path) -> Result<()> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    let shown = Untrusted::new(path.display());
+    Err(wrong!(
+        "{shown}: it is a folder, and an extension is one file; {}",
+        instead(path)
+    ))
+}
+
+/// The extension in a folder, or how to get one.
+pub fn instead(folder: &Path) -> String {
+    if let Ok(project) = Project::read(folder) {
+        let made = output(&project);
+        let shown = word(&made);
+        return if made.is_file() {
+            format!("that of this project is {shown}")
+        } else {
+            format!("`acp-chain build {}` makes {shown}", word(folder))
+        };
+    }
+    match &*components(folder) {
+        [] if folder.join(MANIFEST).is_file() => format!(
+            "in a project, the proxies of its {MANIFEST} run once you agree to them: {}",
+            shell::trust(folder)
+        ),
+        [] => "there is none in it, neither a `.wasm` file nor a project that `acp-chain build` builds"
+            .to_owned(),
+        [only] => format!("there is {only}"),
+        several => format!("there are {}", several.join(", ")),
+    }
+}
+
+/// Some files in a folder that could be extensions.
+fn components(folder: &Path) -> Vec<String> {
+    let is_component =
+        |path: &PathBuf| path.extension().is_some_and(|ending| ending == "wasm") && path.is_file();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut found: Vec<_> = paths.filter(is_component).take(MOST).collect();
+    found.sort();
+    found.iter().map(|path| word(path)).collect()
+}
