@@ -11,6 +11,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use toml::Spanned;
 
 use super::terms::Wrong;
+use super::user::placed;
 use super::{Environment, command};
 use acp_chain_router::native::CommandLine;
 
@@ -64,8 +65,8 @@ impl AgentTable {
                 let at = url.span().start;
                 let remote = Remote {
                     url: url.into_inner(),
-                    ca: self.connect_ca.map(|file| folder.join(file)),
-                    token_file: self.connect_token_file.map(|file| folder.join(file)),
+                    ca: self.connect_ca.map(|file| placed(folder, &file)),
+                    token_file: self.connect_token_file.map(|file| placed(folder, &file)),
                 };
                 remote.command().map(Some).map_err(|what| (at, what))
             }

@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::error::unknown_key;
 use super::terms::Wrong;
+use super::user::placed;
 use acp_chain_channel::Grant;
 use acp_chain_sandbox::Directory;
 
@@ -86,7 +87,7 @@ pub(super) fn read_directories(
             return Err((at, wrong));
         }
         directories.push(Directory {
-            path: folder.join(directory.path),
+            path: placed(folder, &directory.path),
             name,
             write: directory.write,
         });

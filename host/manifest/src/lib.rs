@@ -45,6 +45,7 @@ pub use user::{Revocations, TrustedSigner, UntrustedPolicy, Updates, User, besid
 use self::agent::AgentTable;
 use self::proxy::ProxyTable;
 use self::terms::Wrong;
+use self::user::placed;
 use acp_chain_channel::limits::MANIFEST;
 use acp_chain_extension::installed::Found;
 use acp_chain_extension::{Installed, Location, Lock, LockError};
@@ -377,7 +378,7 @@ impl<'a> Context<'a> {
         if !self.is_test {
             return Ok(None);
         }
-        let location = Location::File(self.folder().join(path));
+        let location = Location::File(placed(self.folder(), path));
         match location.package() {
             Ok(package) => Ok(Some(Found {
                 location,
@@ -390,8 +391,8 @@ impl<'a> Context<'a> {
     }
 
     /// The location of the component at a path.
-    fn component(&self, id: &str, path: PathBuf) -> Location {
-        let path = self.folder().join(path);
+    fn component(&self, id: &str, path: &Path) -> Location {
+        let path = placed(self.folder(), path);
         match self.project.and_then(|components| components.get(id)) {
             Some(component) => Location::Read(path, component.clone()),
             None => Location::File(path),
@@ -452,7 +453,8 @@ fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, ManifestErro
 /// The absolute path of a manifest, and its text.
 fn named(path: &Path) -> Result<(PathBuf, String), ManifestError> {
     // Also in errors: whoever reads that of an editor may not know in which folder it was.
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let absolute = std::path::absolute(placed(Path::new(""), path));
+    let absolute = absolute.unwrap_or_else(|_| path.to_owned());
     match text(&absolute) {
         Ok(text) => Ok((absolute, text)),
         Err(error) => Err(ManifestError::unreadable(&absolute, error)),
@@ -466,7 +468,7 @@ fn text(path: &Path) -> io::Result<String> {
     text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-/// A command line. A program with a path separator is a path relative to `folder`.
+/// A command line. A program with a path separator is a path, which may be relative to `folder`.
 fn command(
     program: &str,
     args: Vec<String>,
@@ -482,7 +484,7 @@ fn command(
     let env = env.into_iter();
     Ok(CommandLine {
         program: if program.contains(std::path::is_separator) {
-            folder.join(program).into_os_string()
+            placed(folder, Path::new(program)).into_os_string()
         } else {
             program.into()
         },
@@ -561,6 +563,46 @@ mod tests {
         };
         assert_eq!(notes.path, Path::new("/project/notes"));
         assert!(!notes.write);
+    }
+
+    #[test]
+    fn a_path_of_the_user_may_be_in_the_home() {
+        let home = std::env::home_dir().unwrap();
+        let manifest = parse(
+            r#"
+            [agent]
+            command = "~/bin/agent"
+
+            [[proxy]]
+            id = "one"
+            path = "~/one.wasm"
+            directories = [{ path = "~/notes", name = "/notes" }]
+
+            [[proxy]]
+            id = "two"
+            path = "./~/two.wasm"
+
+            [[proxy]]
+            id = "three"
+            path = "~other/three.wasm"
+            "#,
+        );
+        let manifest = manifest.unwrap();
+        assert_eq!(manifest.agent.unwrap().program, home.join("bin/agent"));
+        let components = manifest.proxies.iter().map(|entry| match &entry.kind {
+            ProxyKind::Component(component) => component,
+            ProxyKind::Native(_) => panic!("{entry:?} is a component"),
+        });
+        let components: Vec<_> = components.collect();
+        let expected = [
+            home.join("one.wasm"),
+            "/project/./~/two.wasm".into(),
+            "/project/~other/three.wasm".into(),
+        ];
+        for (component, path) in components.iter().zip(expected) {
+            assert_eq!(component.location, Location::File(path));
+        }
+        assert_eq!(components[0].directories[0].path, home.join("notes"));
     }
 
     #[test]

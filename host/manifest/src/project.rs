@@ -196,6 +196,13 @@ fn drafted(table: &ProxyTable, start: usize) -> Result<Drafted, Wrong> {
 /// Checks a path relative to the root of the project: an error if it leads out.
 fn within(path: &Path) -> Result<PathBuf, String> {
     let mut steps = path.components();
+    if path.starts_with("~") {
+        return Err(format!(
+            "`{}` is in somebody's home, and so out of the project; its paths are relative to its root. What is in your \
+             home is named in your config.toml, or in a manifest for `--manifest`",
+            path.display()
+        ));
+    }
     let stays = steps.all(|step| matches!(step, Component::Normal(_) | Component::CurDir));
     if stays && !path.as_os_str().is_empty() {
         Ok(path.to_owned())
@@ -302,6 +309,14 @@ mod tests {
             (
                 "[[proxy]]\nid = \"a\"\npath = \"/a.wasm\"\n",
                 ":1:1: `/a.wasm` leads out of the project",
+            ),
+            (
+                "[[proxy]]\nid = \"a\"\npath = \"~/a.wasm\"\n",
+                ":1:1: `~/a.wasm` is in somebody's home, and so out of the project",
+            ),
+            (
+                "[[proxy]]\nuse = \"a\"\ndirectories = [{ name = \"/n\", path = \"~/n\" }]\n",
+                ":3:25: `~/n` is in somebody's home",
             ),
             (
                 "[[proxy]]\nuse = \"a\"\ndirectories = [{ name = \"/n\", path = \"n/../..\" }]\n",

@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::grant::{DirectoryTable, MethodsTable, read_directories, read_grant};
 use super::terms::{LimitsTable, Wrong, read_limits};
+use super::user::placed;
 use super::{Context, Environment, Origin, command, extension};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{FailurePolicy, Grant, Registration};
@@ -187,7 +188,7 @@ impl ProxyTable {
         let Some(path) = self.path.as_ref().filter(|_| self.id.is_none()) else {
             return;
         };
-        let package = Location::File(folder.join(path)).package();
+        let package = Location::File(placed(folder, path)).package();
         let stem = || Some(path.file_stem()?.to_str()?.to_owned());
         let name = package.map(|package| package.name).ok().or_else(stem);
         self.id = name.map(|name| Spanned::new(0..0, name));
@@ -301,7 +302,7 @@ impl ProxyTable {
         };
         let limits = self.limits.unwrap_or_default();
         let limits = read_limits(limits, defaults, Some(ceilings))?;
-        let own = context.component(id, self.path.unwrap_or_default());
+        let own = context.component(id, &self.path.unwrap_or_default());
         // A component in a file need not have a package.
         let own_package = match &found {
             Some(_) => None,

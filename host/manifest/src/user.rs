@@ -2,6 +2,7 @@
 //!
 //! A manifest may be part of an untrusted project. `config.toml` has the settings that a manifest must not make.
 
+use std::env;
 use std::io::ErrorKind;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -263,10 +264,21 @@ fn broken_link(path: &Path) -> Option<&Path> {
     (is_link && nearest.metadata().is_err()).then_some(nearest)
 }
 
-/// Resolves a path relative to the folder of the file at `path`.
+/// Resolves a path that the file at `path` names, which the user has written.
 pub fn beside(path: &Path, named: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
-    folder.join(named)
+    placed(folder, named)
+}
+
+/// Resolves a path that the user has written: `~/…` is in the user's home, as in a shell, and any other relative path in
+/// this folder. Paths of a project are checked before; none begins with `~/`.
+pub(super) fn placed(folder: &Path, named: &Path) -> PathBuf {
+    let below = named.strip_prefix("~").ok();
+    let below = below.filter(|below| !below.as_os_str().is_empty());
+    let in_home = below.and_then(|below| Some(env::home_dir()?.join(below)));
+    in_home
+        .filter(|path| path.is_absolute())
+        .unwrap_or_else(|| folder.join(named))
 }
 
 fn read_signers(signers: Vec<SignerTable>) -> Result<Vec<TrustedSigner>, Wrong> {
