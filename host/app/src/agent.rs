@@ -1,5 +1,6 @@
 //! Agents by name, command or URL.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
@@ -154,8 +155,17 @@ pub fn all() -> Vec<Result<CommandLine, Unusable>> {
 pub fn find(command: &CommandLine, program: &OsStr) -> Option<PathBuf> {
     let own = command.env.iter().rev().find(|(name, _)| name == "PATH");
     let path = own.map(|(_, path)| path.clone());
-    let path = path.or_else(|| std::env::var_os("PATH"));
-    which::which_in(program, path, std::env::current_dir().ok()?).ok()
+    let path = path.or_else(|| env::var_os("PATH"));
+    which::which_in(program, path, env::current_dir().ok()?).ok()
+}
+
+/// Whether a program that is named without arguments can be launched: by a name in our `PATH`, or by a path, of which
+/// `~/…` is in the home, as editors read it.
+pub fn is_there(program: &str) -> bool {
+    let in_home = program
+        .strip_prefix("~/")
+        .and_then(|rest| Some(env::home_dir()?.join(rest)));
+    which::which(in_home.unwrap_or_else(|| program.into())).is_ok()
 }
 
 /// How much of a command is shown, in bytes.

@@ -38,6 +38,18 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
             let kind = ContextKind::SuggestedSubcommand;
             (kind, ContextValue::Strings(vec![name]))
         }
+        ErrorKind::UnknownArgument if command == Some("setup") => {
+            let Some(word) = typed(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))
+            else {
+                return;
+            };
+            let tip = format!(
+                "an agent is named with '--agent {word}', an extension with '--with {word}', and a command gets a name \
+                 by 'acp-chain agent add NAME -- COMMAND'"
+            );
+            let tip = ContextValue::StyledStrs(vec![tip.into()]);
+            (ContextKind::Suggested, tip)
+        }
         ErrorKind::UnknownArgument => {
             let is_manifest = |file: &String| {
                 let extension = Path::new(file).extension();
@@ -136,6 +148,19 @@ mod tests {
         assert!(!told(&["xyz"]).contains("tip: "));
         // `hook` is nearest, and is started by agents alone.
         assert!(!told(&["foo"]).contains("hook"));
+    }
+
+    #[test]
+    fn a_command_behind_the_name_of_an_editor_is_told_with_the_options_that_name_agents() {
+        let tip = "tip: an agent is named with '--agent nope', ";
+        for words in [
+            &["setup", "zed", "--", "nope"][..],
+            &["setup", "zed", "nope"],
+        ] {
+            let told = told(words);
+            assert!(told.contains(tip), "{told}\nlacks\n{tip}");
+        }
+        assert!(!told(&["setup", "zed", "--nope"]).contains("tip: an agent"));
     }
 
     #[test]

@@ -564,6 +564,55 @@ fn an_editor_without_agents_gets_the_one_that_is_installed() {
 }
 
 #[test]
+fn an_agent_whose_program_is_not_here_is_told_before_anything_is_changed() {
+    let user = User::with_zed();
+    let missing = |name: &str, program: &str| {
+        format!(
+            "! `{name}` launches `{program}`, which was not found here: correct it, unless Zed has another `PATH`.\n"
+        )
+    };
+    let claude = missing("Claude", "claude-agent-acp");
+    let opencode = missing("OpenCode", "opencode");
+    let (is_success, printed) = user.offers(&["zed", "--print"], &[]);
+    let get = "No agent was found here: `acp-chain agent add gemini` installs one.\n";
+    for told in [get, &claude, &opencode] {
+        assert!(printed.contains(told), "{printed}\nlacks\n{told}");
+    }
+    assert!(is_success && user.read(ZED) == SETTINGS, "{printed}");
+    // Only what is chosen, and only what is missing.
+    let (_, printed) = user.offers(&["zed", "--print", "--agent", "Claude"], &[]);
+    assert!(
+        printed.contains(&claude) && !printed.contains(&opencode),
+        "{printed}"
+    );
+    let (_, printed) = user.offers(&["zed", "--print"], &["opencode"]);
+    let here = "Agents that are here: `opencode acp` of your PATH.\n";
+    assert!(
+        printed.contains(here) && !printed.contains(&opencode),
+        "{printed}"
+    );
+    let (is_success, printed) = user.offers(&["zed", "--yes"], &["claude-agent-acp"]);
+    assert!(is_success && !printed.contains(&claude), "{printed}");
+}
+
+#[test]
+fn backups_that_cannot_be_kept_are_told_before_anything_is_asked() {
+    let user = User::with_zed();
+    let data = user.write(".local/share/acp-chain", "");
+    let printed = user.is_refused(&["zed"]);
+    let told = format!(
+        "backups of configurations cannot be written to {}/setup: ",
+        data.display()
+    );
+    let next = "or let XDG_DATA_HOME name a folder of yours";
+    assert!(
+        printed.contains(&told) && printed.contains(next),
+        "{printed}"
+    );
+    assert_eq!(user.read(ZED), SETTINGS);
+}
+
+#[test]
 fn an_agent_in_path_gets_a_name_and_an_entry_beside_the_one_that_the_editor_launches_by_itself() {
     let user = User::new();
     let settings = "{ \"agent_servers\": { \"gemini\": { \"type\": \"registry\" } } }\n";

@@ -140,6 +140,7 @@ impl Setup {
             return Ok(Outcome::Same);
         };
         show(change);
+        offer.warn_of_missing(&planned.path);
         if !has_chain {
             say!(
                 "There is no proxy of your own in the chain yet: say `--with EXTENSION`, or `acp-chain add EXTENSION`."

@@ -1,10 +1,13 @@
 //! Agents that an editor could get: those that are installed by name, and those in `PATH`, which get a name first. If
 //! an editor has no agent that the chain can be put in front of, one of them is added.
 
+use std::path::Path;
+
 use acp_chain_agents::Known;
 use acp_chain_app::agent::{self, Candidate};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
-use acp_chain_setup::{Editor, Error, Folders, Launch, Plan, Wanted, plan, typed};
+use acp_chain_secrets::masked;
+use acp_chain_setup::{Editor, Error, Folders, Launch, Plan, Runs, Wanted, agents, plan, typed};
 
 use super::{Setup, shown};
 use crate::Result;
@@ -81,6 +84,59 @@ impl<'s> Offer<'s> {
             ));
         }
         Ok(())
+    }
+
+    /// Warns of agents whose programs are not here. That is no error: an editor may have another `PATH`, or another
+    /// current folder.
+    pub fn warn_of_missing(&self, path: &Path) {
+        let missing = self.missing(path);
+        if missing.is_empty() {
+            return;
+        }
+        let title = self.editor.title;
+        for (name, program) in missing {
+            say!(
+                "! `{}` launches `{}`, which was not found here: correct it, unless {title} has another `PATH`.",
+                quote(&name, MAX_QUOTE),
+                quote(&masked(&program), MAX_QUOTE)
+            );
+        }
+        // In code, `setup` adds none.
+        if self.editor.is_code() {
+            return;
+        }
+        let here: Vec<_> = self.candidates.iter().map(described).collect();
+        if here.is_empty() {
+            say!("No agent was found here: `{GET}` installs one.");
+        } else {
+            say!("Agents that are here: {}.", here.join(", "));
+        }
+    }
+
+    /// The agents that the editor would launch, and their programs, which are not here.
+    fn missing(&self, path: &Path) -> Vec<(String, String)> {
+        let named = &self.setup.agents;
+        let mut missing: Vec<_> = if self.editor.is_code() {
+            let programs = named.iter();
+            programs.map(|name| (name.clone(), name.clone())).collect()
+        } else {
+            // What cannot be read is an error of the plan.
+            let (there, _) = agents(self.editor, path).unwrap_or_default();
+            let chosen = there.into_iter().filter(|agent| {
+                let is_chosen = named.is_empty() || named.contains(&agent.name);
+                is_chosen && matches!(agent.runs, Runs::Other(_))
+            });
+            let programs =
+                chosen.filter_map(|agent| Some((agent.name, agent.words.into_iter().next()?)));
+            programs.collect()
+        };
+        // The editor alone knows where a relative path begins.
+        let is_relative = |program: &str| {
+            let path = Path::new(program);
+            path.is_relative() && path.iter().count() > 1 && !program.starts_with("~/")
+        };
+        missing.retain(|(_, program)| !is_relative(program) && !agent::is_there(program));
+        missing
     }
 
     /// Plans the change, with one of the agents if the editor has none that the chain can be put in front of.
