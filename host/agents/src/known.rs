@@ -1,6 +1,7 @@
 //! Agents that speak ACP by a program of their own: where it is in `PATH`, nothing has to be fetched.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 /// An agent, and how its program is told to speak ACP.
 #[derive(Debug)]
@@ -56,9 +57,60 @@ pub(crate) fn named(name: &str) -> Option<&'static Known> {
         .find(|known| known.name == name || known.program == name)
 }
 
+/// What speaks ACP in place of a command that does not: one that launches a known agent without the argument for it, or
+/// the program that this agent has for people.
+pub fn correction(program: &OsStr, args: &[OsString]) -> Option<String> {
+    let name = Path::new(program).file_stem()?.to_str()?;
+    let known = named(name)?;
+    let is_told = args.iter().any(|arg| arg.to_string_lossy().contains("acp"));
+    let (is_own, line) = (known.program == name, known.line());
+    if is_told || is_own && known.args.is_empty() {
+        None
+    } else if is_own {
+        Some(format!("`{name}` speaks ACP as `{line}`"))
+    } else {
+        Some(format!("`{name}` does not speak ACP, and `{line}` does"))
+    }
+}
+
 /// The known agents whose program is in `PATH`.
 pub fn in_path() -> Vec<&'static Known> {
     let all = KNOWN.iter();
     all.filter(|known| which::which(known.program).is_ok())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_agent_without_acp_is_told_with_what_has_it() {
+        for (command, expected) in [
+            (
+                &["gemini"][..],
+                Some("`gemini` speaks ACP as `gemini --acp`"),
+            ),
+            (
+                &["/opt/bin/opencode", "--verbose"],
+                Some("`opencode` speaks ACP as `opencode acp`"),
+            ),
+            (
+                &["claude"],
+                Some("`claude` does not speak ACP, and `claude-agent-acp` does"),
+            ),
+            (
+                &["codex", "--model", "o3"],
+                Some("`codex` does not speak ACP, and `codex-acp` does"),
+            ),
+            (&["gemini", "--experimental-acp"], None),
+            (&["opencode", "acp"], None),
+            (&["claude-agent-acp"], None),
+            (&["my-agent"], None),
+        ] {
+            let args: Vec<_> = command[1..].iter().map(OsString::from).collect();
+            let told = correction(OsStr::new(command[0]), &args);
+            assert_eq!(told.as_deref(), expected, "{command:?}");
+        }
+    }
 }

@@ -159,6 +159,11 @@ pub fn find(command: &CommandLine, program: &OsStr) -> Option<PathBuf> {
     which::which_in(program, path, env::current_dir().ok()?).ok()
 }
 
+/// What speaks ACP in place of a command that is known not to.
+pub fn correction(command: &CommandLine) -> Option<String> {
+    acp_chain_agents::correction(&command.program, &command.args)
+}
+
 /// Whether a program that is named without arguments can be launched: by a name in our `PATH`, or by a path, of which
 /// `~/…` is in the home, as editors read it.
 pub fn is_there(program: &str) -> bool {

@@ -225,19 +225,22 @@ impl Target {
             ))
             .with_lines(last_lines(&response.stderr))
             .step(format!(
-                "run it by hand, and fix what it reports: {}. Some agents need an argument, such as `--acp`, to speak the \
-                 protocol",
-                self.by_hand()
+                "run it by hand, and fix what it reports: {}. {}",
+                self.by_hand(),
+                agent::correction(&self.command).unwrap_or_else(|| {
+                    "Some agents need an argument, such as `--acp`, to speak the protocol".to_owned()
+                })
             )),
             Answer::Silent => Finding::problem(format!(
                 "`{shown}` did not answer `initialize` within {} s, and was ended",
                 patience.as_secs()
             ))
             .with_lines(last_lines(&response.stderr))
-            .step(
+            .step(agent::correction(&self.command).unwrap_or_else(|| {
                 "check whether it waits for a login, the network or an argument such as `--acp`; `--timeout SECONDS` \
-                 waits longer",
-            ),
+                 waits longer"
+                    .to_owned()
+            })),
             Answer::NotStarted(error) => {
                 let finding = Finding::problem(error);
                 match error {

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::Result;
-use acp_chain_agents::{Error, Install, Kind, Record, Store, own};
+use acp_chain_agents::{Error, Install, Kind, Record, Store, correction, own};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::place::{self, Fetcher, RegistryArgs, command, shown};
 use crate::extension::consent::agrees;
+use acp_chain_rpc::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
 pub struct Add {
@@ -60,6 +61,14 @@ impl Add {
         if !self.words.is_empty() {
             let record = name_command(&self.name, &self.words)?;
             say!("`{}` launches {}.", self.name, command(&record));
+            let (program, args) = (&self.words[0], &self.words[1..]);
+            if let Some(correction) = correction(program, args) {
+                let name = &self.name;
+                say!(
+                    "! {}: `acp-chain agent remove {name}`, and add that.",
+                    Untrusted::new(correction)
+                );
+            }
             self.say_next();
             return Ok(ExitCode::SUCCESS);
         }

@@ -1,7 +1,5 @@
 //! `acp-chain new`: creates a project for an extension.
 
-use std::env;
-
 use crate::Result;
 use acp_chain_author::{LANGUAGES, Language, TEMPLATES};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -40,7 +38,7 @@ impl New {
             template,
         } = self;
         let language = Language::named(&lang).ok_or("there is no such language")?;
-        let here = env::current_dir()?;
+        let here = acp_chain_app::here()?;
         let folder = here.join(&name);
         let begun = acp_chain_author::new(language, &template, &name, &folder);
         begun.map_err(|error| Untrusted::new(error).to_string())?;

@@ -23,6 +23,7 @@ use crate::typed::input::{Input, InputEvent};
 use crate::typed::picture::Picture;
 use crate::typed::prompts::INVITATION;
 use crate::typed::wire::Wire;
+use acp_chain_app::agent::correction;
 use acp_chain_app::sign_in::{Login, logins, params};
 use acp_chain_conductor::native::Tail;
 use acp_chain_rpc::code;
@@ -204,9 +205,11 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                     Some(session) => self.cancel(session).await,
                     None => return Ok(Err(Ending::Interrupted)),
                 },
-                Event::Silence(Length::Long) => self
-                    .screen
-                    .tell(format_args!("{}", hint(method, &self.scene.doctor))),
+                Event::Silence(Length::Long) => {
+                    let correction = correction(&self.scene.agent);
+                    let hint = hint(method, &self.scene.doctor, correction.as_deref());
+                    self.screen.tell(format_args!("{hint}"));
+                }
                 Event::Silence(Length::TooLong) => return Ok(Err(self.give_up(method))),
                 Event::Ended => return Ok(Err(self.report_end())),
             }

@@ -71,14 +71,19 @@ impl Silence {
     }
 }
 
-/// What to do about a request without an answer; `doctor` is the command that checks the agent.
-pub fn hint(method: &str, doctor: &str) -> String {
+/// What to do about a request without an answer; `doctor` is the command that checks the agent, and `correction` what
+/// speaks ACP in its place, if the agent is known not to.
+pub fn hint(method: &str, doctor: &str, correction: Option<&str>) -> String {
     let seconds = LONG.as_secs();
-    match method {
-        PROMPT => format!(
+    match (method, correction) {
+        (PROMPT, _) => format!(
             "The agent has sent nothing for {seconds} s. Ctrl-C cancels the turn; `{doctor}` checks the agent."
         ),
-        _ => format!(
+        (_, Some(correction)) => format!(
+            "`{method}` has had no answer for {seconds} s: {correction}. `{doctor}` checks the agent; Ctrl-C ends \
+             acp-chain."
+        ),
+        (_, None) => format!(
             "`{method}` has had no answer for {seconds} s. Does the agent wait for a login, the network, or an \
              argument such as `--acp`? Or is it a program that does not speak ACP, such as `claude` in place of \
              `claude-agent-acp`? `{doctor}` checks it; Ctrl-C ends acp-chain."
@@ -140,9 +145,13 @@ mod tests {
 
     #[test]
     fn the_hint_names_the_request_and_the_next_step() {
-        let hint = hint("initialize", "acp-chain doctor -- gemini");
-        for part in ["`initialize`", "--acp", "`acp-chain doctor -- gemini`"] {
-            assert!(hint.contains(part), "{hint}\nlacks\n{part}");
+        let doctor = "acp-chain doctor -- gemini";
+        let parts = ["`initialize`", "--acp", "`acp-chain doctor -- gemini`"];
+        for correction in [None, Some("`gemini` speaks ACP as `gemini --acp`")] {
+            let hint = hint("initialize", doctor, correction);
+            for part in parts.into_iter().chain(correction) {
+                assert!(hint.contains(part), "{hint}\nlacks\n{part}");
+            }
         }
     }
 }
