@@ -25,7 +25,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use acp_chain_disk as disk;
-use acp_chain_package::PackageError;
+use acp_chain_package::{PackageError, Project};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -258,12 +258,18 @@ impl Manifest {
     /// An error about a proxy, with the manifest, the id, and the component or program.
     pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
         let (manifest, id) = (Untrusted::new(self.path.display()), &entry.id);
-        let what = match &entry.kind {
-            ProxyKind::Component(component) => component.location.to_string(),
-            ProxyKind::Native(native) => native.command.program.to_string_lossy().into_owned(),
+        let (what, next) = match &entry.kind {
+            ProxyKind::Component(component) => (
+                component.location.to_string(),
+                unbuilt(&component.location).unwrap_or_default(),
+            ),
+            ProxyKind::Native(native) => {
+                let program = native.command.program.to_string_lossy();
+                (program.into_owned(), String::new())
+            }
         };
         let what = Untrusted::new(what);
-        format!("{manifest}: proxy `{id}` ({what}): {wrong}")
+        format!("{manifest}: proxy `{id}` ({what}): {wrong}{next}")
     }
 
     /// Parses the text of a manifest at `path`.
@@ -430,6 +436,16 @@ impl<'a> Context<'a> {
     }
 }
 
+/// The end of an error about a component that is missing, if it would be that of the project in whose `build` it is.
+fn unbuilt(location: &Location) -> Option<String> {
+    let path = location.path().filter(|path| !path.exists())?;
+    let folder = path.parent()?.parent()?;
+    let project = Project::read(folder).ok()?;
+    let is_its = path.file_stem()?.to_str()? == project.package.name;
+    let shown = Untrusted::new(folder.display());
+    is_its.then(|| format!("; `acp-chain build` in {shown} makes it"))
+}
+
 /// Parses a manifest, or a `config.toml`. Serde would read a table from a list, too, by the positions of its values; a
 /// list is therefore reported before what serde makes of it.
 fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, ManifestError> {
@@ -563,6 +579,26 @@ mod tests {
         };
         assert_eq!(notes.path, Path::new("/project/notes"));
         assert!(!notes.write);
+    }
+
+    #[test]
+    fn a_component_that_is_not_built_yet_is_told_with_its_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let metadata = "name = \"shout\"\nversion = \"1.0.0\"\n";
+        std::fs::write(folder.path().join("extension.toml"), metadata).unwrap();
+        let about = |name: &str| {
+            let text = format!("[[proxy]]\nid = \"it\"\npath = \"build/{name}.wasm\"\n");
+            let path = folder.path().join("chain.toml");
+            let read = Manifest::parse(&text, &path, &User::default(), &Installed::default());
+            let manifest = read.unwrap();
+            manifest.about(&manifest.proxies[0], &"it is missing")
+        };
+        let shown = Untrusted::new(folder.path().display());
+        let told = about("shout");
+        let expected =
+            format!("build/shout.wasm): it is missing; `acp-chain build` in {shown} makes it");
+        assert!(told.ends_with(&expected), "{told}\nlacks\n{expected}");
+        assert!(about("other").ends_with(": it is missing"));
     }
 
     #[test]

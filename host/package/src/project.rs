@@ -5,7 +5,8 @@
 mod formats;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use acp_chain_powers::FailurePolicy;
@@ -17,6 +18,9 @@ use crate::asks::{AskedMethods, Asks, RequestedPower};
 use crate::{About, Package, is_name, no_name};
 
 use formats::Format;
+
+/// The maximum length of a file with metadata, or of a schema, in bytes.
+const LONGEST: u64 = 4 << 20;
 
 /// An author's metadata for an extension.
 #[derive(Clone, Debug, PartialEq)]
@@ -188,8 +192,22 @@ impl Config {
     }
 }
 
+/// Reads a text. It may be that of a repository whose author is not trusted, so it is a file, of a bounded length.
 fn read(path: &Path) -> Result<String, MetadataError> {
-    fs::read_to_string(path).map_err(|error| MetadataError::Unreadable {
+    let bounded = || {
+        // Checked first: opening a pipe would wait for a writer.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
+        let mut text = String::new();
+        let mut file = File::open(path)?.take(LONGEST + 1);
+        if file.read_to_string(&mut text)? as u64 > LONGEST {
+            let what = format!("it is larger than {} MiB", LONGEST >> 20);
+            return Err(io::Error::other(what));
+        }
+        Ok(text)
+    };
+    bounded().map_err(|error| MetadataError::Unreadable {
         path: path.into(),
         error,
     })

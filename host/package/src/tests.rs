@@ -121,6 +121,19 @@ fn asks_conform_to_the_published_schema() {
 }
 
 #[test]
+fn metadata_is_in_files_of_a_bounded_length() {
+    let folder = project(&[("extension.toml", OWN)]);
+    let told = || Project::read(folder.path()).unwrap_err().to_string();
+    let file = folder.path().join("extension.toml");
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    assert!(told().ends_with("it is not a file"), "{}", told());
+    fs::remove_dir(&file).unwrap();
+    fs::File::create(&file).unwrap().set_len(5 << 20).unwrap();
+    assert!(told().ends_with("it is larger than 4 MiB"), "{}", told());
+}
+
+#[test]
 fn each_language_has_metadata_in_its_own_file() {
     let cargo = package(&[(
         "Cargo.toml",
