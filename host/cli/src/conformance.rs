@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
+use super::extension::folder::check_file;
 use super::test::{check_directories, warn_of_draft};
 use crate::Result;
 use acp_chain::host::Host;
@@ -73,6 +74,7 @@ impl Conformance {
     /// Whether the component passes.
     pub fn main(self) -> Result<bool> {
         home::check_owners()?;
+        check_file(&self.component)?;
         let under_test = self.load()?;
         let is_wanted = |check: &conformance::Check| {
             self.only.is_empty() || self.only.iter().any(|name| name == check.name)

@@ -38,6 +38,15 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
             let kind = ContextKind::SuggestedSubcommand;
             (kind, ContextValue::Strings(vec![name]))
         }
+        ErrorKind::UnknownArgument if command == Some("add") => {
+            let Some(word) = typed(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))
+            else {
+                return;
+            };
+            let tip = format!("extensions are added one by one: 'acp-chain add {word}'");
+            let tip = ContextValue::StyledStrs(vec![tip.into()]);
+            (ContextKind::Suggested, tip)
+        }
         ErrorKind::UnknownArgument if command == Some("setup") => {
             let Some(word) = typed(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))
             else {
@@ -161,6 +170,13 @@ mod tests {
             assert!(told.contains(tip), "{told}\nlacks\n{tip}");
         }
         assert!(!told(&["setup", "zed", "--nope"]).contains("tip: an agent"));
+    }
+
+    #[test]
+    fn a_second_extension_is_told_to_be_added_by_itself() {
+        let told = told(&["add", "redact", "rules"]);
+        let tip = "tip: extensions are added one by one: 'acp-chain add rules'";
+        assert!(told.contains(tip), "{told}\nlacks\n{tip}");
     }
 
     #[test]

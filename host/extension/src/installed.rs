@@ -158,7 +158,7 @@ impl Installed {
         NotInstalled::Unknown {
             name: quote(name, MAX_QUOTE),
             available: if known.is_empty() {
-                ", nor does any extension come with this program".to_owned()
+                ", nor does any extension come with this program, as they do with that of `cargo xtask install`".to_owned()
             } else {
                 format!("{near}; there are `{}`", known.join("`, `"))
             },

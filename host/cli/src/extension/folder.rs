@@ -1,4 +1,5 @@
-//! A folder that is named instead of an extension: the next step is the file in it that is meant.
+//! A folder that is named instead of an extension, and an extension that is not built yet: the next step is the file that
+//! is meant, or the command that makes it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,16 +14,30 @@ use acp_chain_rpc::untrusted::Untrusted;
 /// How many files of a folder are named.
 const MOST: usize = 5;
 
-/// An error about a folder, which names the extension in it.
+/// An error about a folder, with the extension in it, or about the extension of a project that is not built yet.
 pub fn check_file(path: &Path) -> Result<()> {
-    if !path.is_dir() {
-        return Ok(());
-    }
     let shown = Untrusted::new(path.display());
-    Err(wrong!(
-        "{shown}: it is a folder, and an extension is one file; {}",
-        instead(path)
-    ))
+    if path.is_dir() {
+        return Err(wrong!(
+            "{shown}: it is a folder, and an extension is one file; {}",
+            instead(path)
+        ));
+    }
+    match unbuilt(path) {
+        Some(folder) => Err(wrong!(
+            "{shown} is not there yet: `acp-chain build {}` makes it",
+            word(&folder)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The folder of the project whose extension a missing file would be.
+fn unbuilt(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let folder = path.parent()?.parent()?;
+    let is_its = !path.exists() && output(&Project::read(folder).ok()?) == path;
+    is_its.then(|| folder.to_owned())
 }
 
 /// The extension in a folder, or how to get one.

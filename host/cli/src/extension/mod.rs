@@ -14,5 +14,5 @@ pub mod update;
 pub mod about;
 mod candidate;
 pub mod consent;
-mod folder;
+pub mod folder;
 pub mod place;

@@ -522,6 +522,11 @@ fn a_folder_is_told_with_the_file_in_it_that_is_meant() {
     let metadata = "name = \"shout\"\nversion = \"1.0.0\"\n";
     fs::write(folder.join("extension.toml"), metadata).unwrap();
     says("./shout", "`acp-chain build ");
+    let told = world.fail(&["add", "./shout/build/shout.wasm", "--yes"]);
+    assert!(
+        told.contains("/shout/build/shout.wasm is not there yet: `acp-chain build "),
+        "{told}"
+    );
     fs::write(folder.join("build/shout.wasm"), "").unwrap();
     says("./shout", "/shout/build/shout.wasm");
     says("shout", "that of this project is ./shout/build/shout.wasm");
