@@ -473,8 +473,25 @@ fn named(path: &Path) -> Result<(PathBuf, String), ManifestError> {
     let absolute = absolute.unwrap_or_else(|_| path.to_owned());
     match text(&absolute) {
         Ok(text) => Ok((absolute, text)),
-        Err(error) => Err(ManifestError::unreadable(&absolute, error)),
+        Err(error) => {
+            let why = in_folder(&absolute).map_or(error, io::Error::other);
+            Err(ManifestError::unreadable(&absolute, why))
+        }
     }
+}
+
+/// What to name in place of a folder, if a path is that of one.
+fn in_folder(path: &Path) -> Option<String> {
+    if !path.is_dir() {
+        return None;
+    }
+    let names = ["acp-chain.toml", "chain.toml"];
+    let found = names.into_iter().find(|name| path.join(name).is_file());
+    let next = found.map_or_else(
+        || "and there is no acp-chain.toml in it".to_owned(),
+        |name| format!("and the manifest in it is {name}"),
+    );
+    Some(format!("it is a folder, {next}"))
 }
 
 /// Reads a manifest, or a `config.toml`.
@@ -599,6 +616,26 @@ mod tests {
             format!("build/shout.wasm): it is missing; `acp-chain build` in {shown} makes it");
         assert!(told.ends_with(&expected), "{told}\nlacks\n{expected}");
         assert!(about("other").ends_with(": it is missing"));
+    }
+
+    #[test]
+    fn a_folder_is_told_with_the_manifest_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = || {
+            let read = Manifest::read(folder.path(), &User::default(), &Installed::default());
+            read.unwrap_err().to_string()
+        };
+        let none = told();
+        assert!(
+            none.ends_with("it is a folder, and there is no acp-chain.toml in it"),
+            "{none}"
+        );
+        std::fs::write(folder.path().join("chain.toml"), "").unwrap();
+        let one = told();
+        assert!(
+            one.ends_with("it is a folder, and the manifest in it is chain.toml"),
+            "{one}"
+        );
     }
 
     #[test]
