@@ -106,6 +106,18 @@ pub fn shown(error: Error) -> app::Error {
     error.into()
 }
 
+/// An error about an agent that is to be changed: where one is missing, none is to be installed or launched instead.
+pub fn shown_of_installed(error: Error) -> crate::Error {
+    let Error::NotInstalled { name, near, .. } = error else {
+        return shown(error).into();
+    };
+    let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+    wrong!(
+        "no agent `{}` is installed{near}; `acp-chain agent list` shows those that are",
+        quote(&name, MAX_QUOTE)
+    )
+}
+
 /// Prints an agent's description, its source, and its command line.
 pub fn show(entry: &Entry, staged: &Staged) {
     let record = &staged.record;

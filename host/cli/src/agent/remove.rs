@@ -1,6 +1,6 @@
 //! `acp-chain agent remove`: removes an agent.
 
-use super::place::{self, shown};
+use super::place::{self, shown, shown_of_installed};
 use crate::Result;
 use crate::launched;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -17,7 +17,7 @@ impl Remove {
     pub fn main(self) -> Result<()> {
         let store = place::store_to_change()?;
         let changing = store.change().map_err(shown)?;
-        changing.remove(&self.name).map_err(shown)?;
+        changing.remove(&self.name).map_err(shown_of_installed)?;
         say!("`{}` is removed.", self.name);
         for EditorAgent {
             editor,

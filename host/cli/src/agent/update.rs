@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use acp_chain_agents::{Changing, Install, Kind, Record, Registry};
 
-use super::place::{self, Fetcher, RegistryArgs, shown};
+use super::place::{self, Fetcher, RegistryArgs, shown, shown_of_installed};
 use crate::extension::consent::agrees;
 use crate::{Result, code_if, report_one};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -33,7 +33,7 @@ impl Update {
         let mut succeeded = true;
         let mut records = Vec::new();
         for name in &names {
-            match store.find(name).map_err(shown) {
+            match store.find(name).map_err(shown_of_installed) {
                 Ok(record) if record.kind == Kind::Command => {
                     say!("`{name}` stays: it is a command of your own.");
                 }

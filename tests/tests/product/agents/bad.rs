@@ -278,5 +278,10 @@ fn one_that_is_broken_is_marked_and_update_mends_it() {
     );
     world.does(&["agent", "remove", "script"]);
     let told = world.fails(&["agent", "remove", "script"]);
-    assert!(told.contains("no agent `script` is installed"), "{told}");
+    assert!(
+        told.contains(
+            "no agent `script` is installed; `acp-chain agent list` shows those that are"
+        ),
+        "{told}"
+    );
 }
