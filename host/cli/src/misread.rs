@@ -38,26 +38,37 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
             let kind = ContextKind::SuggestedSubcommand;
             (kind, ContextValue::Strings(vec![name]))
         }
+        // That of clap is right only for an installed agent.
+        ErrorKind::UnknownArgument if error.get(ContextKind::Suggested).is_some() => {
+            let Some(word) =
+                typed(ContextKind::InvalidArg).filter(|_| command.is_some_and(launches_agent))
+            else {
+                return;
+            };
+            error.remove(ContextKind::Suggested);
+            suggested(format!(
+                "the agent's arguments go after '--': 'NAME -- {word}' if it is installed, or else its whole command, \
+                 '-- COMMAND {word}'"
+            ))
+        }
         ErrorKind::UnknownArgument if command == Some("add") => {
             let Some(word) = typed(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))
             else {
                 return;
             };
-            let tip = format!("extensions are added one by one: 'acp-chain add {word}'");
-            let tip = ContextValue::StyledStrs(vec![tip.into()]);
-            (ContextKind::Suggested, tip)
+            suggested(format!(
+                "extensions are added one by one: 'acp-chain add {word}'"
+            ))
         }
         ErrorKind::UnknownArgument if command == Some("setup") => {
             let Some(word) = typed(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))
             else {
                 return;
             };
-            let tip = format!(
+            suggested(format!(
                 "an agent is named with '--agent {word}', an extension with '--with {word}', and a command gets a name \
                  by 'acp-chain agent add NAME -- COMMAND'"
-            );
-            let tip = ContextValue::StyledStrs(vec![tip.into()]);
-            (ContextKind::Suggested, tip)
+            ))
         }
         ErrorKind::UnknownArgument => {
             let is_manifest = |file: &String| {
@@ -68,22 +79,23 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
             let Some(file) = file.filter(|_| command.is_some_and(takes_manifest)) else {
                 return;
             };
-            let tip = format!("a manifest is named with '--manifest {file}'");
-            let tip = ContextValue::StyledStrs(vec![tip.into()]);
-            (ContextKind::Suggested, tip)
+            suggested(format!("a manifest is named with '--manifest {file}'"))
         }
         // Where a value is missing, clap does not name those that are possible.
         ErrorKind::MissingRequiredArgument if command == Some("new") && lacks_language(error) => {
             let names: Vec<_> = LANGUAGES.iter().map(|language| language.name).collect();
-            let tip = format!("the languages are {}", names.join(", "));
-            let tip = ContextValue::StyledStrs(vec![tip.into()]);
-            (ContextKind::Suggested, tip)
+            suggested(format!("the languages are {}", names.join(", ")))
         }
         _ => return,
     };
     if error.get(kind).is_none() {
         error.insert(kind, tip);
     }
+}
+
+fn suggested(tip: String) -> (ContextKind, ContextValue) {
+    let tips = ContextValue::StyledStrs(vec![tip.into()]);
+    (ContextKind::Suggested, tips)
 }
 
 fn lacks_language(error: &Error) -> bool {
@@ -121,6 +133,11 @@ fn jumbled(typed: &str) -> Option<String> {
         .filter(|command| !command.is_hide_set())
         .map(|command| command.get_name().to_owned());
     names.find(|name| letters(name) == letters(typed))
+}
+
+/// Whether a command launches the agent that its command line names.
+fn launches_agent(command: &str) -> bool {
+    matches!(command, "run" | "try" | "dev" | "serve" | "doctor")
 }
 
 /// Whether a command has the option `--manifest`.
@@ -170,6 +187,15 @@ mod tests {
             assert!(told.contains(tip), "{told}\nlacks\n{tip}");
         }
         assert!(!told(&["setup", "zed", "--nope"]).contains("tip: an agent"));
+    }
+
+    #[test]
+    fn an_argument_of_an_agent_is_told_to_follow_two_dashes() {
+        let told = told(&["try", "gemini", "--acp"]);
+        let tip = "tip: the agent's arguments go after '--': 'NAME -- --acp' if it is installed, or else its whole \
+                   command, '-- COMMAND --acp'";
+        assert!(told.contains(tip), "{told}\nlacks\n{tip}");
+        assert!(!told.contains("as a value"), "{told}");
     }
 
     #[test]
