@@ -49,7 +49,9 @@ impl Wipe {
             return self.wipe_shared();
         }
         let path = home::database()?;
-        home::check_writable(path.parent().unwrap_or(&path))?;
+        if path.exists() {
+            home::check_writable(path.parent().unwrap_or(&path))?;
+        }
         let found = match Database::find(&path) {
             Err(error) if self.what.all && error.needs_reset() => {
                 return self.reset(&path, &error);

@@ -554,7 +554,6 @@ fn a_place_that_cannot_be_written_is_told_before_anything_is_fetched_or_asked() 
             &["trust", "--deny", "project"][..],
             "your decisions about projects",
         ),
-        (&["state", "wipe", "--all"][..], "what proxies have stored"),
     ] {
         let told = world.run_own(args).of_failure(args);
         let expected = format!("{what} cannot be written to {}/acp-chain/", data.display());
