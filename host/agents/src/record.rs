@@ -94,8 +94,11 @@ pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
     let program = which::which(program).map_err(|_| unknown())?;
     let program = std::path::absolute(&program).map_err(Error::disk(&program))?;
     let here = std::env::current_dir().unwrap_or_default();
+    let file = program.file_name().and_then(|file| file.to_str());
+    let is_python = file.is_some_and(tool::is_python);
     let program = match program.file_stem() {
         Some(stem) if stem == "node" => tool::node(&here)?,
+        _ if is_python => tool::python(tool::lasting(program), &here),
         _ => tool::lasting(program),
     };
     let command = match program::kind(&program) {

@@ -44,23 +44,42 @@ pub fn lasting(program: PathBuf) -> PathBuf {
     real(folder).map_or_else(|_| program.clone(), |folder| folder.join(name))
 }
 
-/// Node itself. The `node` in `PATH` may be a stand-in of a version manager, which starts another version in each
-/// folder, or none. A link to Node stays: it outlasts the version, as that of Homebrew does.
+/// Node itself.
 pub fn node(folder: &Path) -> Result<PathBuf, Error> {
     let found = find("node", NODE)?;
-    let own = own_path(&found, folder).filter(|own| own.is_absolute() && own.is_file());
-    Ok(match own {
-        Some(own) if own.canonicalize().ok() != found.canonicalize().ok() => own,
-        _ => found,
-    })
+    Ok(itself(found, &["-p", "process.execPath"], folder))
 }
 
-/// The path that Node reports as its own.
-fn own_path(node: &Path, folder: &Path) -> Option<PathBuf> {
-    let mut command = Command::new(node);
-    command
-        .args(["-p", "process.execPath"])
-        .env_remove("NODE_OPTIONS");
+/// The Python at this path itself.
+pub fn python(found: PathBuf, folder: &Path) -> PathBuf {
+    let prints = ["-I", "-c", "import sys; print(sys.executable)"];
+    itself(found, &prints, folder)
+}
+
+/// Whether a program is a Python by its name: `python`, `python3`, `python3.13`.
+pub fn is_python(name: &str) -> bool {
+    let version = name
+        .strip_suffix(".exe")
+        .unwrap_or(name)
+        .strip_prefix("python");
+    version.is_some_and(|version| version.chars().all(|c| c.is_ascii_digit() || c == '.'))
+}
+
+/// An interpreter itself, which prints its path with these arguments. The one in `PATH` may be a stand-in of a version
+/// manager, which starts another version in each folder, or none. A link to the interpreter stays: it outlasts the
+/// version, as that of Homebrew does.
+fn itself(found: PathBuf, prints: &[&str], folder: &Path) -> PathBuf {
+    let own = own_path(&found, prints, folder);
+    match own.filter(|own| own.is_absolute() && own.is_file()) {
+        Some(own) if own.canonicalize().ok() != found.canonicalize().ok() => own,
+        _ => found,
+    }
+}
+
+/// The path that an interpreter reports as its own.
+fn own_path(interpreter: &Path, prints: &[&str], folder: &Path) -> Option<PathBuf> {
+    let mut command = Command::new(interpreter);
+    command.args(prints).env_remove("NODE_OPTIONS");
     let printed = stdout_of(&mut command, folder)?;
     printed.lines().last().map(|path| path.trim().into())
 }

@@ -57,7 +57,15 @@ fn nested(
                 Ok(beside) if nesting > 0 => {
                     command.extend(nested(&beside, room, wrong, nesting - 1)?);
                 }
-                _ => command.push(written(&find(line.name())?)?),
+                _ => {
+                    let found = find(line.name())?;
+                    let interpreter = if tool::is_python(line.name()) {
+                        tool::python(found, room)
+                    } else {
+                        found
+                    };
+                    command.push(written(&interpreter)?);
+                }
             }
             command.extend(line.options);
             command.push(script);

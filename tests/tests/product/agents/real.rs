@@ -151,6 +151,26 @@ fn variables_that_load_code_are_marked_in_the_question() {
     }
 }
 
+#[test]
+fn python_is_recorded_and_not_what_a_version_manager_has_in_its_place() {
+    let mut world = World::new();
+    let python = said(
+        "python3",
+        &["-I", "-c", "import sys; print(sys.executable)"],
+    );
+    let stand_in = format!("#!/bin/sh\nexec '{python}' \"$@\"\n");
+    world.put_first(&[("python3", &stand_in)]);
+    host::executable(&world.path("agent.py"), "#!/usr/bin/env python3\n").unwrap();
+    for (name, words) in [
+        ("script", &["./agent.py"][..]),
+        ("own", &["python3", "agent.py"]),
+    ] {
+        let shown = world.does(&[&["agent", "add", name, "--"], words].concat());
+        let expected = format!("`{name}` launches {python} ");
+        assert!(shown.contains(&expected), "{shown}\nlacks\n{expected}");
+    }
+}
+
 #[tokio::test]
 async fn node_is_recorded_and_not_what_a_version_manager_has_in_its_place() {
     let mut world = World::new();
