@@ -4,7 +4,7 @@
 //! rule matches if any part of the call does, in any possible meaning for a file system.
 
 use acp_chain_calls::call::{Call, KINDS};
-use acp_chain_calls::command::{self, Commands, Pattern};
+use acp_chain_calls::command::{self, Commands, Expansions, Pattern};
 use acp_chain_calls::directory::Directory;
 use acp_chain_calls::fold::{fold, is_ignorable};
 use acp_chain_calls::glob::Glob;
@@ -318,7 +318,7 @@ impl Rule {
         if let Some(file) = commands.opened().filter(|_| !self.redirections) {
             return Some(format!("it opens {file:?} by a redirection"));
         }
-        let left = commands.cover(patterns, covered)?;
+        let left = commands.cover(patterns, Expansions::Read, covered)?;
         Some(format!("no `command` allows all of {left:?}"))
     }
 

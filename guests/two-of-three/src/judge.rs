@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use acp_chain_calls::call::{Call, KINDS};
-use acp_chain_calls::command::{self, Commands, Pattern};
+use acp_chain_calls::command::{self, Commands, Expansions, Pattern};
 use acp_chain_calls::directory::Directory;
 use acp_chain_calls::fold::fold;
 use acp_chain_calls::glob::Glob;
@@ -204,7 +204,9 @@ impl Judge {
         let is_local = if is_named {
             commands.doubt().is_none()
                 && stays
-                && commands.cover(&self.local, &mut covered).is_none()
+                && commands
+                    .cover(&self.local, Expansions::Printed, &mut covered)
+                    .is_none()
         } else {
             self.is_local_tool(call)
         };

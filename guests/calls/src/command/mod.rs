@@ -4,6 +4,7 @@
 //! another shell, a text that hides a part, a title that differs from the command.
 
 pub(crate) mod code;
+mod parameter;
 mod pattern;
 mod programs;
 mod runs;
@@ -11,9 +12,10 @@ mod said;
 mod script;
 mod settings;
 mod spelling;
+mod values;
 mod word;
 
-pub use pattern::Pattern;
+pub use pattern::{Expansions, Pattern};
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -187,10 +189,15 @@ impl Commands {
         self.unclear.or(self.doubt.as_deref())
     }
 
-    /// Marks the commands that these patterns allow. Returns one that is left.
-    pub fn cover(&self, patterns: &[Pattern], covered: &mut [bool]) -> Option<String> {
+    /// Marks the commands that these patterns allow, with these expansions in them. Returns one that is left.
+    pub fn cover(
+        &self,
+        patterns: &[Pattern],
+        expansions: Expansions,
+        covered: &mut [bool],
+    ) -> Option<String> {
         for (command, is_covered) in self.simple.iter().zip(&mut *covered) {
-            *is_covered = *is_covered || pattern::allow(patterns, command, DEEPEST);
+            *is_covered = *is_covered || pattern::allow(patterns, expansions, command, DEEPEST);
         }
         let mut left = self
             .simple

@@ -1,5 +1,6 @@
 //! A pattern for simple commands, word by word: `git log *`.
 
+use super::programs::{INERT, PRINTING, READING};
 use super::runs::{Runs, base, removes};
 use super::script::{Script, SimpleCommand, is_name};
 use super::settings::{Use, use_of};
@@ -16,6 +17,23 @@ const KEYWORDS: &[&str] = &[
     "!", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select",
     "then", "until", "while", "{", "}",
 ];
+
+/// The words of an allowed command that may be expanded to what the text does not show. The script itself has to make
+/// their values, and a `*` to stand for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expansions {
+    /// Those that are only printed or compared, so that no file is named by them.
+    Printed,
+    /// Those of programs that only read files, too.
+    Read,
+}
+
+impl Expansions {
+    /// Whether a program does no harm, whatever its words are.
+    fn has(self, program: &str) -> bool {
+        PRINTING.contains(&program) || (self == Self::Read && READING.contains(&program))
+    }
+}
 
 pub struct Pattern {
     assignments: Vec<(String, Glob)>,
@@ -93,8 +111,9 @@ impl Pattern {
             && (self.rest || (!other.rest && other.words.len() == self.words.len()))
     }
 
-    /// Whether it matches a command letter by letter. Its wildcards never stand for these words.
-    fn allows(&self, command: &SimpleCommand, pinned: &[usize]) -> bool {
+    /// Whether it matches a command letter by letter, but for these expansions. Its wildcards never stand for the words
+    /// at the places in `pinned`.
+    fn allows(&self, command: &SimpleCommand, pinned: &[usize], expansions: Expansions) -> bool {
         let named = |(name, value): &(String, Word)| {
             let mut own = self.assignments.iter().filter(|(own, _)| own == name);
             let is_run = use_of(name, &value.text) != Use::Unknown;
@@ -102,16 +121,21 @@ impl Pattern {
             let fits = |glob: &Glob| glob.matches(&value.text) && (!is_run || is_spelt(glob));
             value.exact && own.any(|(_, glob)| fits(glob))
         };
+        let program = command.words.first().filter(|program| program.exact);
+        let is_harmless = program.is_some_and(|program| expansions.has(&program.text));
         let word = |at: usize, word: &Word| match self.words.get(at) {
-            Some(glob) if pinned.contains(&at) => glob.literal().as_ref() == Some(&word.text),
-            Some(glob) => glob.matches(&word.text),
-            None => self.rest && !pinned.contains(&at),
+            Some(glob) if pinned.contains(&at) => {
+                word.exact && glob.literal().as_ref() == Some(&word.text)
+            }
+            Some(glob) if word.exact => glob.matches(&word.text),
+            Some(glob) => is_harmless && at > 0 && word.own && word.whole && glob.is_any(),
+            None => self.rest && !pinned.contains(&at) && (word.exact || (is_harmless && word.own)),
         };
         let mut words = command.words.iter().enumerate();
         !command.more
             && command.assignments.iter().all(named)
             && command.words.len() >= self.words.len()
-            && words.all(|(at, given)| given.exact && word(at, given))
+            && words.all(|(at, given)| word(at, given))
     }
 
     /// Whether its words stand in a row in code: `os.system('rm x')`.
@@ -163,12 +187,15 @@ impl Pattern {
 }
 
 /// Whether these patterns allow all that a simple command runs.
-pub(super) fn allow(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> bool {
+pub(super) fn allow(
+    patterns: &[Pattern],
+    expansions: Expansions,
+    command: &SimpleCommand,
+    depth: usize,
+) -> bool {
     let runs = Runs::of(command);
-    let by_name = !runs.likely.unclear
-        && patterns
-            .iter()
-            .any(|pattern| pattern.allows(command, &runs.pinned));
+    let is_matched = |pattern: &Pattern| pattern.allows(command, &runs.pinned, expansions);
+    let by_name = !runs.likely.unclear && (is_inert(command) || patterns.iter().any(is_matched));
     let Some(only) = runs.only.filter(|_| !by_name && depth > 0) else {
         return by_name;
     };
@@ -180,7 +207,17 @@ pub(super) fn allow(patterns: &[Pattern], command: &SimpleCommand, depth: usize)
         && all
             .commands
             .iter()
-            .all(|command| allow(patterns, command, depth - 1))
+            .all(|command| allow(patterns, expansions, command, depth - 1))
+}
+
+/// Whether a command has no effect beyond the script, and prints nothing, so that no rule need allow it.
+fn is_inert(command: &SimpleCommand) -> bool {
+    let Some(program) = command.words.first().filter(|program| program.exact) else {
+        return command.is_own && command.words.is_empty();
+    };
+    let is_shown = command.words.iter().all(|word| word.exact || word.own);
+    let is_builtin = command.assignments.is_empty() && INERT.contains(&&*program.text);
+    !command.more && is_shown && (command.is_own || is_builtin)
 }
 
 /// Whether a simple command, and whatever it most likely runs, is one of these patterns. A program without an effect of

@@ -73,7 +73,7 @@ impl Runs {
         if name == "trap"
             && let Some(action) = first.iter().find(|action| action.text != "-")
         {
-            runs.likely.run(Script::read(&action.text), &[]);
+            runs.likely.run(Script::read_within(&action.text), &[]);
         }
         if matches!(name, "." | "source") {
             runs.likely.unclear |= first.iter().any(is_inline);
@@ -133,7 +133,7 @@ impl Runs {
         let text = texts.join(" ");
         let exact = arguments.iter().all(|word| word.exact);
         self.pinned = (0..=arguments.len()).collect();
-        self.likely = Script::read(&text);
+        self.likely = Script::read_within(&text);
         self.only = exact.then(|| self.likely.clone());
         self.likely.unclear |= !exact;
     }
@@ -261,8 +261,7 @@ impl Runs {
         for word in command.words.iter().skip(1) {
             let set = settings(&word.text).map(|(name, value)| {
                 let text = value.to_owned();
-                let Word { exact, whole, .. } = *word;
-                (name.to_owned(), Word { text, exact, whole })
+                (name.to_owned(), Word { text, ..*word })
             });
             values.extend(set);
         }
@@ -278,7 +277,7 @@ impl Runs {
                 continue;
             }
             if program == "alias" {
-                self.beside.run(Script::read(&value.text), &[]);
+                self.beside.run(Script::read_within(&value.text), &[]);
             } else if !program.is_empty() {
                 // Of any other variable, too. Without a program, it is one of the shell only.
                 self.may_run(Script::read(&value.text).commands);
@@ -482,7 +481,9 @@ fn tests_texts(arguments: &[Word]) -> bool {
         .strip_suffix(&[Word::exact("]")])
         .unwrap_or(arguments);
     let behind = behind.strip_prefix(&[Word::exact("!")]).unwrap_or(behind);
-    let is_one_of = |word: &Word, table: &[&str]| word.exact && table.contains(&&*word.text);
+    // zsh ends at `==`, since no program has that name.
+    let is_shown = |word: &Word| word.exact || word.text == "==";
+    let is_one_of = |word: &Word, table: &[&str]| is_shown(word) && table.contains(&&*word.text);
     match behind {
         [operator, text] => is_one_of(operator, UNARY_TESTS) && text.whole,
         [left, operator, right] => is_one_of(operator, TEXT_TESTS) && left.whole && right.whole,

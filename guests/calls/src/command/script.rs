@@ -1,9 +1,11 @@
 //! A command line, parsed as a POSIX shell or bash would. Syntax that the two interpret differently, or that hides a
 //! part, makes the line unclear; nothing is guessed.
 
-use rable::{Node, NodeKind};
+use rable::{ListItem, ListOperator, Node, NodeKind};
 
+use super::parameter::is_index;
 use super::programs::{TEXT_TESTS, UNARY_TESTS};
+use super::values::{Changes, Values, chosen, listed, read_names, written};
 use super::word::{Word, has_unclear_quotes, is_subscript_with_blanks};
 
 /// The longest command line that is read, in bytes.
@@ -14,6 +16,9 @@ const MOST_OPENINGS: usize = 48;
 
 /// The maximum number of simple commands. A line with more is unclear.
 const MOST_COMMANDS: usize = 1024;
+
+/// Of how many assignments side by side, and of how many words of a loop, the values are followed.
+const MOST_ASSIGNED: usize = 64;
 
 /// The commands of a command line, and the files of its redirections.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +32,8 @@ pub struct Script {
     pub has_variables: bool,
     /// Why no rule may allow it, although all that it runs is among the commands.
     pub doubt: Option<&'static str>,
+    /// The values of its variables at the place up to which it is read.
+    pub(super) values: Values,
 }
 
 /// A simple command (POSIX.1-2024, Shell Command Language, 2.9.1), without its redirections.
@@ -42,6 +49,8 @@ pub struct SimpleCommand {
     pub input: Vec<Word>,
     /// Whether another command gets what it prints: in a pipe, or in a substitution.
     pub is_piped: bool,
+    /// Whether it does no more than give values to variables of the script, which no program gets.
+    pub is_own: bool,
 }
 
 impl SimpleCommand {
@@ -61,12 +70,26 @@ impl Script {
         }
     }
 
+    /// Reads what a shell of its own runs.
     pub fn read(text: &str) -> Self {
+        Self::of(text, Values::of)
+    }
+
+    /// Reads what is run within another script, which may have said how words are split.
+    pub fn read_within(text: &str) -> Self {
+        Self::of(text, |_| Values::default())
+    }
+
+    fn of(text: &str, values: impl FnOnce(&[Node]) -> Values) -> Self {
         let Some(nodes) = parse(text) else {
             return Self::unclear();
         };
-        let mut script = Self::default();
+        let mut script = Self {
+            values: values(&nodes),
+            ..Self::default()
+        };
         script.add_all(&nodes);
+        script.values = Values::default();
         script.bound();
         script
     }
@@ -106,60 +129,18 @@ impl Script {
             NodeKind::Pipeline { commands, .. } => {
                 if let Some((last, before)) = commands.split_last() {
                     self.add_piped(before);
-                    self.add(last);
+                    // Some shells run it as a part of themselves.
+                    self.add_perhaps(last);
                 }
             }
-            NodeKind::List { items } => self.add_all(items.iter().map(|item| &item.command)),
+            NodeKind::List { items } => self.add_list(items),
             NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => self.add(pipeline),
-            NodeKind::If {
-                condition,
-                then_body,
-                else_body,
-                redirects,
-            } => {
-                let parts = [&**condition, &**then_body].into_iter();
-                self.add_group(parts.chain(else_body.as_deref()), redirects);
-            }
-            NodeKind::While {
-                condition,
-                body,
-                redirects,
-            }
-            | NodeKind::Until {
-                condition,
-                body,
-                redirects,
-            } => self.add_group([&**condition, &**body], redirects),
-            NodeKind::For {
-                var,
-                words,
-                body,
-                redirects,
-            } => {
-                // A loop assigns: `for PATH in …`.
-                let values = words.iter().flatten().map(|word| self.word(word));
-                let assignments = values.map(|value| (var.clone(), value)).collect();
-                self.commands.push(SimpleCommand {
-                    assignments,
-                    ..SimpleCommand::default()
-                });
+            NodeKind::Subshell { body, redirects } => {
+                let outer = self.values.clone();
                 self.add_group([&**body], redirects);
+                self.values = outer;
             }
-            NodeKind::Case {
-                word,
-                patterns,
-                redirects,
-            } => {
-                let cases = patterns.iter().flat_map(|case| &case.patterns);
-                for word in [&**word].into_iter().chain(cases) {
-                    self.word(word);
-                }
-                let bodies = patterns.iter().flat_map(|case| &case.body);
-                self.add_group(bodies, redirects);
-            }
-            NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
-                self.add_group([&**body], redirects);
-            }
+            NodeKind::BraceGroup { body, redirects } => self.add_group([&**body], redirects),
             NodeKind::Redirect {
                 op,
                 target,
@@ -194,17 +175,163 @@ impl Script {
                 self.unclear = true;
                 self.add(body);
             }
+            _ => self.add_branches(node),
+        }
+    }
+
+    /// Adds commands of which some may not run, or run several times.
+    fn add_branches(&mut self, node: &Node) {
+        match &node.kind {
+            NodeKind::If {
+                condition,
+                then_body,
+                else_body,
+                redirects,
+            } => {
+                let from = self.begin();
+                self.add(condition);
+                let tested = self.values.clone();
+                self.add(then_body);
+                let then = std::mem::replace(&mut self.values, tested);
+                self.add_all(else_body.as_deref());
+                self.values.join(&then);
+                self.end(from, redirects);
+            }
+            NodeKind::While {
+                condition,
+                body,
+                redirects,
+            }
+            | NodeKind::Until {
+                condition,
+                body,
+                redirects,
+            } => {
+                let parts = [&**condition, &**body];
+                let changes = Changes::of(parts);
+                self.values.forget(&changes.names);
+                self.add_group(parts, redirects);
+                self.values.forget(&changes.names);
+            }
+            NodeKind::For {
+                var,
+                words,
+                body,
+                redirects,
+            } => {
+                let changes = Changes::of([node]);
+                let values = self.list(var, words.as_deref().unwrap_or_default());
+                self.values.forget(&changes.names);
+                self.values.assign(var, &values);
+                self.add_group([&**body], redirects);
+                self.values.forget(&changes.names);
+            }
+            NodeKind::Case {
+                word,
+                patterns,
+                redirects,
+            } => {
+                let cases = patterns.iter().flat_map(|case| &case.patterns);
+                for word in [&**word].into_iter().chain(cases) {
+                    self.word(word);
+                }
+                let from = self.begin();
+                // One may go on with the next.
+                let changes = Changes::of([node]);
+                for body in patterns.iter().flat_map(|case| &case.body) {
+                    self.values.forget(&changes.names);
+                    self.add(body);
+                }
+                self.values.forget(&changes.names);
+                self.end(from, redirects);
+            }
             _ => self.unclear = true,
         }
     }
 
-    /// Adds commands of which others get what they print.
+    /// Adds commands of which others get what they print, each in a shell of its own.
     fn add_piped<'n>(&mut self, nodes: impl IntoIterator<Item = &'n Node>) {
         let from = self.commands.len();
-        self.add_all(nodes);
+        let outer = self.values.clone();
+        for node in nodes {
+            self.add(node);
+            self.values.clone_from(&outer);
+        }
         for command in &mut self.commands[from..] {
             command.is_piped = true;
         }
+    }
+
+    /// Adds a command that may not run, or not in this shell.
+    fn add_perhaps(&mut self, node: &Node) {
+        let before = self.values.clone();
+        self.add(node);
+        self.values.join(&before);
+    }
+
+    /// Adds commands that are joined by operators: two, of which the first may be such a list again.
+    fn add_list(&mut self, items: &[ListItem]) {
+        let operator = items.first().and_then(|item| item.operator);
+        match (operator, items) {
+            (Some(ListOperator::And), [left, right]) => {
+                let mut stopped = None;
+                self.add_while_true(&left.command, &mut stopped);
+                let left = self.values.clone();
+                self.add(&right.command);
+                self.values.join(&left);
+                if let Some(stopped) = stopped {
+                    self.values.join(&stopped);
+                }
+            }
+            (Some(ListOperator::Or), [left, right]) => {
+                self.add(&left.command);
+                self.add_perhaps(&right.command);
+            }
+            (Some(ListOperator::Background), [left, rest @ ..]) => {
+                let outer = self.values.clone();
+                self.add(&left.command);
+                self.values = outer;
+                self.add_all(rest.iter().map(|item| &item.command));
+            }
+            _ => self.add_sequence(items),
+        }
+    }
+
+    /// Adds commands that run one after another. The parser puts each but the last two into another list.
+    fn add_sequence(&mut self, items: &[ListItem]) {
+        let mut left = items;
+        let mut commands = Vec::new();
+        while let [first, rest @ ..] = left {
+            commands.extend(rest.iter().rev().map(|item| &item.command));
+            left = match &first.command.kind {
+                NodeKind::List { items } if is_sequence(items) => &items[..],
+                _ => {
+                    commands.push(&first.command);
+                    &[]
+                }
+            };
+        }
+        self.add_all(commands.into_iter().rev());
+    }
+
+    /// Adds a part of a list that goes on only if each of its commands has succeeded. `stopped` gets the values that
+    /// variables may have if one has not.
+    fn add_while_true(&mut self, node: &Node, stopped: &mut Option<Values>) {
+        let NodeKind::List { items } = &node.kind else {
+            return self.add(node);
+        };
+        let [left, right] = &items[..] else {
+            return self.add(node);
+        };
+        if left.operator != Some(ListOperator::And) {
+            return self.add(node);
+        }
+        self.add_while_true(&left.command, stopped);
+        match stopped {
+            Some(known) => known.join(&self.values),
+            None => *stopped = Some(self.values.clone()),
+        }
+        self.add(&right.command);
     }
 
     /// `[[ … ]]`, which a shell that lacks it takes for a program of this name, and each part behind a `&&` in it for
@@ -245,37 +372,140 @@ impl Script {
             return Word::unknown();
         };
         self.unclear |= hides_commands(value) || has_unclear_quotes(value);
-        Word::of_script(value)
+        let mut words = self.values.words(value);
+        match words.pop() {
+            Some(word) if words.is_empty() => word,
+            _ => Word::of_script(value),
+        }
     }
 
     /// Adds the commands of a group, each of which may read the input of the group: `{ python3; } <<EOF`.
     fn add_group<'n>(&mut self, parts: impl IntoIterator<Item = &'n Node>, redirects: &[Node]) {
-        let from = self.commands.len();
+        let from = self.begin();
         self.add_all(parts);
+        self.end(from, redirects);
+    }
+
+    /// The number of commands before a group, and the values that variables have there.
+    fn begin(&self) -> (usize, Values) {
+        (self.commands.len(), self.values.clone())
+    }
+
+    fn end(&mut self, (from, before): (usize, Values), redirects: &[Node]) {
         let given: Vec<_> = redirects.iter().filter_map(input).collect();
         let inner = self.commands[from..].iter_mut();
         for command in inner.filter(|command| command.input.is_empty()) {
             command.input.clone_from(&given);
         }
         self.add_all(redirects);
+        // Where a file cannot be opened, the group does not run.
+        if !redirects.is_empty() {
+            self.values.join(&before);
+        }
     }
 
     fn add_command(&mut self, assignments: &[Node], words: &[Node], redirects: &[Node]) {
-        let mut command = SimpleCommand::default();
+        let mut given = Vec::new();
         for assignment in assignments {
-            command.assignments.extend(self.assignment(assignment));
+            given.extend(self.assignment(assignment));
         }
-        command.words = words.iter().map(|word| self.word(word)).collect();
-        command.input = redirects.iter().filter_map(input).collect();
+        for word in words {
+            self.word(word);
+        }
         self.add_all(redirects);
         // Where `&>` is unknown, the command ends at the `&`, and words behind the file are another.
         let both = |node: &&Node| matches!(&node.kind, NodeKind::Redirect { op, .. } if op.starts_with('&'));
         let both = redirects.iter().filter(both);
         let ends = both.map(|node| node.span.start).min();
         self.unclear |= ends.is_some_and(|end| words.iter().any(|word| word.span.start > end));
-        if !command.words.is_empty() || !command.assignments.is_empty() {
+        if words.is_empty() {
+            let before = self.values.clone();
+            self.assign(&given);
+            if !redirects.is_empty() {
+                self.values.join(&before);
+            }
+        } else {
+            let raw: Vec<_> = words.iter().map(written).collect();
+            self.add_program(&given, &raw, redirects);
+        }
+    }
+
+    /// Adds assignments without a program, each as often as its variable may have another value.
+    fn assign(&mut self, given: &[(&str, &str)]) {
+        if given.len() > MOST_ASSIGNED {
+            self.values = Values::default();
+        }
+        let mut command = SimpleCommand {
+            is_own: true,
+            ..SimpleCommand::default()
+        };
+        for (name, raw) in given {
+            let values = self.values.words(raw);
+            command.is_own &= self.is_own(name, &values);
+            self.values.assign(name, &values);
+            let named = values.into_iter().map(|value| ((*name).to_owned(), value));
+            command.assignments.extend(named);
+        }
+        if !given.is_empty() {
             self.commands.push(command);
         }
+    }
+
+    /// Whether it matters to no program that a variable gets these values.
+    fn is_own(&self, name: &str, values: &[Word]) -> bool {
+        self.values.is_own(name) && values.iter().all(|value| value.own)
+    }
+
+    /// The values that the list of a loop gives its variable. A loop assigns: `for PATH in …`.
+    fn list(&mut self, name: &str, words: &[Node]) -> Vec<Word> {
+        let mut values = Vec::new();
+        for word in words {
+            self.word(word);
+            let given = if words.len() > MOST_ASSIGNED {
+                vec![Word::of_script(written(word))]
+            } else {
+                self.values.words(written(word))
+            };
+            values.extend(given.into_iter().map(|word| listed(name, word)));
+        }
+        let named = values.iter().map(|value| (name.to_owned(), value.clone()));
+        self.commands.push(SimpleCommand {
+            assignments: named.collect(),
+            is_own: self.is_own(name, &values),
+            ..SimpleCommand::default()
+        });
+        values
+    }
+
+    /// Adds a program, as often as the values of the variables in its words may be others.
+    fn add_program(&mut self, given: &[(&str, &str)], raw: &[&str], redirects: &[Node]) {
+        let texts: Vec<_> = redirects.iter().filter_map(input).collect();
+        // In front of `read`, this holds for that alone.
+        let has_own = given.iter().all(|(name, _)| *name == "IFS");
+        let are_own = |names: Vec<String>| names.iter().all(|name| self.values.is_own(name));
+        let is_own = has_own && read_names(raw).is_some_and(are_own);
+        let values = given.iter().map(|(_, value)| *value);
+        let all: Vec<_> = raw.iter().copied().chain(values).collect();
+        let from = self.commands.len();
+        for choice in self.values.choices(&all) {
+            let assigned = given
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), chosen(value, &choice)));
+            let command = SimpleCommand {
+                assignments: assigned.collect(),
+                words: raw.iter().map(|word| chosen(word, &choice)).collect(),
+                input: texts.clone(),
+                is_own,
+                ..SimpleCommand::default()
+            };
+            let is_same = |other: &SimpleCommand| {
+                other.words == command.words && other.assignments == command.assignments
+            };
+            if self.commands.len() <= MOST_COMMANDS && !self.commands[from..].iter().any(is_same) {
+                self.commands.push(command);
+            }
+        }
+        self.values.run(given, raw);
     }
 
     fn add_redirection(&mut self, op: &str, target: &Node) {
@@ -284,13 +514,17 @@ impl Script {
             && (word.text == "-" || word.text.chars().all(|c| c.is_ascii_digit()));
         if op == "<<<" {
             self.has_variables |= !word.exact;
-        } else if !duplicates {
+        } else if duplicates {
+            // It opens no file.
+        } else if self.files.len() > MOST_COMMANDS {
             self.files.push(word);
+        } else {
+            self.files.extend(self.values.words(written(target)));
         }
     }
 
-    /// An assignment; `None` if it is not one in every shell (`a+=b`, `a[1]=b`).
-    fn assignment(&mut self, node: &Node) -> Option<(String, Word)> {
+    /// An assignment, as it is written; `None` if it is not one in every shell (`a+=b`, `a[1]=b`).
+    fn assignment<'n>(&mut self, node: &'n Node) -> Option<(&'n str, &'n str)> {
         let NodeKind::Word { value, .. } = &node.kind else {
             self.unclear = true;
             return None;
@@ -300,7 +534,7 @@ impl Script {
         let assignment = split.filter(|(name, _)| is_name(name));
         self.unclear |= assignment.is_none();
         // A `~` at the start of the value, too, stands for a directory.
-        assignment.map(|(name, value)| (name.to_owned(), Word::of_script(value)))
+        assignment
     }
 
     fn word(&mut self, node: &Node) -> Word {
@@ -329,7 +563,8 @@ impl Script {
             NodeKind::ParamExpansion { param, op, arg } => {
                 // An index is calculated, and `@P` evaluates what the variable holds.
                 let hides = |text: &String| hides_commands(text) || text.contains(['@', '[']);
-                let is_special = param.len() == 1;
+                let index = param.find('[').map(|at| &param[at..]);
+                let is_special = param.len() == 1 || index.is_some_and(is_index);
                 self.unclear |= !is_special && hides(param);
                 self.unclear |= [op, arg].into_iter().flatten().any(hides);
             }
@@ -365,8 +600,12 @@ fn input(redirection: &Node) -> Option<Word> {
         } => {
             let exact = *quoted || !content.contains(['$', '`', '\\']);
             let text = content.clone();
-            let whole = true;
-            Some(Word { text, exact, whole })
+            Some(Word {
+                text,
+                exact,
+                whole: true,
+                own: exact,
+            })
         }
         NodeKind::Redirect { op, target, .. } if op == "<<<" => match &target.kind {
             NodeKind::Word { value, .. } => Some(Word::of_script(value)),
@@ -374,6 +613,12 @@ fn input(redirection: &Node) -> Option<Word> {
         },
         _ => None,
     }
+}
+
+/// Whether the commands of a list run one after another, whatever becomes of each.
+fn is_sequence(items: &[ListItem]) -> bool {
+    let operator = items.first().and_then(|item| item.operator);
+    matches!(operator, None | Some(ListOperator::Semi))
 }
 
 /// The number of opening brackets and keywords, quoted or not.
@@ -390,7 +635,7 @@ fn openings(text: &str) -> usize {
 }
 
 /// Whether a text has the beginning of a substitution that runs commands.
-fn hides_commands(text: &str) -> bool {
+pub(super) fn hides_commands(text: &str) -> bool {
     ["`", "$(", "${", "$[", "<(", ">("]
         .iter()
         .any(|start| text.contains(start))

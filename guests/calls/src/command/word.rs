@@ -1,23 +1,31 @@
 //! A word of a command line, and whether a shell expands it.
 
+use std::str::Chars;
+
+use super::parameter::{Parameter, substitution};
 use crate::fold::is_ignorable;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word {
-    /// Without quotes; expansions stand as they are written.
+    /// Without quotes; expansions of which the script does not show the value stand as they are written.
     pub text: String,
     /// Whether every shell expands it to exactly this text, as one word.
     pub exact: bool,
     /// Whether it is one word, whatever a shell makes of it: nothing is expanded outside of double quotes.
     pub whole: bool,
+    /// Whether all that it expands to is made by the script itself, of texts, of names of files, and of what its own
+    /// commands print or read: nothing comes from the environment, which may have secrets.
+    pub own: bool,
 }
 
 impl Word {
     pub fn exact(text: &str) -> Self {
+        let exact = !text.chars().any(is_hidden);
         Self {
             text: text.to_owned(),
-            exact: !text.chars().any(is_hidden),
+            exact,
             whole: true,
+            own: exact,
         }
     }
 
@@ -26,28 +34,40 @@ impl Word {
             text: String::new(),
             exact: false,
             whole: false,
+            own: false,
         }
     }
 
     /// Removes the quotes of a word of a script (POSIX.1-2024, Shell Command Language, 2.2). Shells disagree about
     /// `$'…'`, braces, and `=` or a bracket at the start: such words are not exact.
     pub fn of_script(raw: &str) -> Self {
+        Self::expanded(raw, &|_| None)
+    }
+
+    /// As [`Word::of_script`], with the values of variables as far as `value` knows them. Without quotes around a
+    /// variable, its value is split and expanded again, so only a plain one is put in its place.
+    pub fn expanded(raw: &str, value: &dyn Fn(&str) -> Option<Self>) -> Self {
         let mut word = Self::exact("");
         let mut rest = raw.chars();
         let mut before = None;
         while let Some(c) = rest.next() {
             match c {
                 '\'' => word.single_quoted(&mut rest),
-                '"' => word.double_quoted(&mut rest),
+                '"' => word.double_quoted(&mut rest, value),
                 '\\' => match rest.next() {
                     Some('\n') => {}
                     Some(c) => word.push(c),
-                    None => word.exact = false,
+                    None => word.mark_unclear(),
                 },
+                '$' | '`' if !is_literal(c, before, rest.as_str()) => {
+                    word.expand(c, &mut rest, false, value);
+                }
                 _ => {
                     let is_itself = is_literal(c, before, rest.as_str());
                     word.exact &= is_itself;
                     word.whole &= is_itself;
+                    // Of names of files, a shell makes names of files.
+                    word.own &= is_itself || matches!(c, '*' | '?' | '[' | '{' | '~');
                     word.push(c);
                 }
             }
@@ -56,22 +76,65 @@ impl Word {
         word
     }
 
-    fn push(&mut self, c: char) {
-        self.text.push(c);
-        self.exact &= !is_hidden(c);
+    fn mark_unclear(&mut self) {
+        (self.exact, self.own) = (false, false);
     }
 
-    fn single_quoted(&mut self, rest: &mut std::str::Chars) {
+    fn push(&mut self, c: char) {
+        self.text.push(c);
+        if is_hidden(c) {
+            self.mark_unclear();
+        }
+    }
+
+    /// Adds an expansion, of which the sign has been read: its value, or else the way in which it is written.
+    fn expand(
+        &mut self,
+        sign: char,
+        rest: &mut Chars,
+        is_quoted: bool,
+        value: &dyn Fn(&str) -> Option<Self>,
+    ) {
+        let text = rest.as_str();
+        let parameter = Parameter::of(text).filter(|_| sign == '$');
+        let given = parameter
+            .as_ref()
+            .and_then(|parameter| value(parameter.name));
+        if let (Some(parameter), Some(given)) = (&parameter, &given)
+            && parameter.operation.is_empty()
+            && (is_quoted || (given.exact && is_plain(&given.text)))
+        {
+            self.text += &given.text;
+            self.exact &= given.exact;
+            self.own &= given.own;
+            *rest = text[parameter.length..].chars();
+            return;
+        }
+        self.exact = false;
+        self.whole &= is_quoted && !is_list(text);
+        self.text.push(sign);
+        if let Some(parameter) = parameter {
+            self.own &= parameter.is_own(given.is_some_and(|given| given.own));
+        } else if let Some(length) = substitution(sign, text) {
+            // Its commands are judged on their own.
+            self.text += &text[..length];
+            *rest = text[length..].chars();
+        } else {
+            self.own = false;
+        }
+    }
+
+    fn single_quoted(&mut self, rest: &mut Chars) {
         for c in rest {
             match c {
                 '\'' => return,
                 c => self.push_quoted(c),
             }
         }
-        self.exact = false;
+        self.mark_unclear();
     }
 
-    fn double_quoted(&mut self, rest: &mut std::str::Chars) {
+    fn double_quoted(&mut self, rest: &mut Chars, value: &dyn Fn(&str) -> Option<Self>) {
         while let Some(c) = rest.next() {
             match (c, rest.as_str().chars().next()) {
                 ('"', _) => return,
@@ -82,20 +145,18 @@ impl Word {
                     }
                 }
                 ('$', Some('"' | ' ' | '|' | ')' | '/' | '.' | ',')) => self.push_quoted('$'),
-                ('$' | '`', _) => {
-                    self.exact = false;
-                    self.whole &= !is_list(rest.as_str());
-                    self.push_quoted(c);
-                }
+                ('$' | '`', _) => self.expand(c, rest, true, value),
                 _ => self.push_quoted(c),
             }
         }
-        self.exact = false;
+        self.mark_unclear();
     }
 
     fn push_quoted(&mut self, c: char) {
         self.text.push(c);
-        self.exact &= matches!(c, '\n' | '\t') || !is_hidden(c);
+        if is_hidden(c) && !matches!(c, '\n' | '\t') {
+            self.mark_unclear();
+        }
     }
 }
 
@@ -109,7 +170,7 @@ pub fn is_subscript_with_blanks(raw: &str) -> bool {
         match c {
             '\\' => drop(rest.next()),
             '\'' => quoted.single_quoted(&mut rest),
-            '"' => quoted.double_quoted(&mut rest),
+            '"' => quoted.double_quoted(&mut rest, &|_| None),
             '[' => return rest.as_str().contains(char::is_whitespace),
             // Substitutions are parsed separately.
             '(' | '`' => return false,
@@ -166,9 +227,16 @@ fn is_literal(c: char, before: Option<char>, rest: &str) -> bool {
         '{' => !(rest.contains('}') && (rest.contains(',') || rest.contains(".."))),
         '~' => !matches!(before, None | Some('=' | ':')),
         // Of zsh: the path of a program.
-        '=' => before.is_some(),
+        '=' => before.is_some() || rest.is_empty(),
         c => c.is_ascii() || !c.is_whitespace(),
     }
+}
+
+/// Whether every shell takes the value of a variable for one word, also outside of quotes: it has nothing at which words
+/// are split, and no wildcard.
+fn is_plain(value: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-./:,+@%".contains(c);
+    !value.is_empty() && value.chars().all(fits)
 }
 
 /// Characters that a reader does not see, or that some shell drops.

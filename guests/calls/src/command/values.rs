@@ -1,0 +1,484 @@
+//! The values of variables that a script itself assigns, as far as its text shows them at each place.
+//!
+//! Invariant: a value is known only where no other one is possible in any shell. A script that may change variables, or
+//! the splitting of words, in a way that is not read has none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rable::{ListItem, Node, NodeKind};
+
+use super::programs::{SPECIAL, TEXT_TESTS, UNARY_TESTS};
+use super::script::{hides_commands, is_name};
+use super::settings::{Use, use_of};
+use super::word::Word;
+
+/// How many values one variable may have at a place, and in how many ways those of one command go together.
+const MOST_VALUES: usize = 32;
+/// How many variables are known at a time.
+const MOST_NAMES: usize = 32;
+/// The longest value, in bytes.
+const LONGEST: usize = 256;
+/// How many variables one command may use.
+const MOST_USES: usize = 64;
+
+/// Builtins, and words in front of them, after which nothing is known of any variable. Not all of them are in each shell.
+const CHANGERS: &[&str] = &[
+    "-",
+    ".",
+    "alias",
+    "autoload",
+    "bind",
+    "builtin",
+    "command",
+    "complete",
+    "declare",
+    "emulate",
+    "enable",
+    "eval",
+    "fc",
+    "float",
+    "functions",
+    "getopts",
+    "hash",
+    "integer",
+    "let",
+    "local",
+    "mapfile",
+    "nameref",
+    "nocorrect",
+    "noglob",
+    "print",
+    "readarray",
+    "readonly",
+    "repeat",
+    "sched",
+    "setopt",
+    "shopt",
+    "source",
+    "sysread",
+    "trap",
+    "typeset",
+    "unalias",
+    "unsetopt",
+    "vared",
+    "zmodload",
+    "zparseopts",
+    "zstyle",
+];
+
+/// Options of `set` that change no variable, and no word.
+const SET: &[&str] = &[
+    "+e", "+u", "+x", "-e", "-eu", "-euo", "-eux", "-euxo", "-ex", "-exo", "-o", "-u", "-ux", "-x",
+    "errexit", "nounset", "pipefail", "xtrace",
+];
+
+/// The values of variables in one of the ways in which they go together.
+pub(super) type Choice = BTreeMap<String, Word>;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    /// Whether the whole script is one in which values can be known.
+    is_on: bool,
+    known: BTreeMap<String, Vec<Word>>,
+}
+
+impl Values {
+    /// Those at the beginning of a script.
+    pub(super) fn of(nodes: &[Node]) -> Self {
+        Self {
+            is_on: !Changes::of(nodes).is_unclear,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Whether an assignment to this variable has no effect but on the script itself: the name is none of the environment
+    /// or of a shell.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let is_of_programs = name.ends_with("_proxy") || name.starts_with("npm_");
+        self.is_on
+            && name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.chars().all(fits)
+            && !is_of_programs
+            && !is_special(name)
+            && use_of(name, "x") == Use::Unknown
+    }
+
+    pub(super) fn assign(&mut self, name: &str, values: &[Word]) {
+        let is_known = self.known.contains_key(name) || self.known.len() < MOST_NAMES;
+        let fits = (1..=MOST_VALUES).contains(&values.len()) && is_known;
+        if !self.is_on || !fits || is_special(name) {
+            self.known.remove(name);
+            return;
+        }
+        let is_shown = |value: &Word| {
+            (value.exact || value.own) && value.text.len() <= LONGEST && !value.text.contains('\n')
+        };
+        let mut kept: Vec<Word> = Vec::new();
+        for value in values {
+            let shown = if is_shown(value) {
+                value.clone()
+            } else {
+                made(name, value.own)
+            };
+            if !kept.contains(&shown) {
+                kept.push(shown);
+            }
+        }
+        self.known.insert(name.to_owned(), kept);
+    }
+
+    /// Assigns a text that the script reads.
+    pub(super) fn read(&mut self, name: &str) {
+        self.assign(name, &[made(name, true)]);
+    }
+
+    pub(super) fn forget(&mut self, names: &BTreeSet<String>) {
+        self.known.retain(|name, _| !names.contains(name));
+    }
+
+    /// Either these values or others, by what the script does.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.known.retain(|name, values| {
+            let others = other.known.get(name);
+            for value in others.into_iter().flatten() {
+                if !values.contains(value) {
+                    values.push(value.clone());
+                }
+            }
+            others.is_some() && values.len() <= MOST_VALUES
+        });
+    }
+
+    /// The ways in which the values of the variables in some words, as they are written, go together.
+    pub(super) fn choices(&self, raw: &[&str]) -> Vec<Choice> {
+        let mut choices = vec![Choice::new()];
+        let uses: usize = raw.iter().map(|word| word.matches('$').count()).sum();
+        if uses > MOST_USES {
+            return choices;
+        }
+        for (name, values) in &self.known {
+            let signs = [format!("${name}"), format!("${{{name}")];
+            let is_used = |word: &&str| signs.iter().any(|sign| word.contains(sign));
+            if !raw.iter().any(is_used) {
+                continue;
+            }
+            let values = if choices.len() * values.len() > MOST_VALUES {
+                vec![made(name, values.iter().all(|value| value.own))]
+            } else {
+                values.clone()
+            };
+            let with_each = |choice: &Choice| {
+                let each = values.iter().map(|value| {
+                    let mut more = choice.clone();
+                    more.insert(name.clone(), value.clone());
+                    more
+                });
+                each.collect::<Vec<_>>()
+            };
+            choices = choices.iter().flat_map(with_each).collect();
+        }
+        choices
+    }
+
+    /// The words that a word, as it is written, may be.
+    pub(super) fn words(&self, raw: &str) -> Vec<Word> {
+        let mut words = Vec::new();
+        for choice in self.choices(&[raw]) {
+            let word = chosen(raw, &choice);
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        words
+    }
+
+    /// What a program of the shell does to them: `read`, `export`, `unset`, or another with these assignments in front.
+    pub(super) fn run(&mut self, assigned: &[(&str, &str)], words: &[&str]) {
+        let mut names: BTreeSet<_> = assigned
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .collect();
+        match given_names(words) {
+            Some((true, given)) => {
+                for name in given {
+                    self.read(&name);
+                }
+            }
+            Some((false, given)) => names.extend(given),
+            None => {}
+        }
+        self.forget(&names);
+    }
+}
+
+/// A word with the values of a choice.
+pub(super) fn chosen(raw: &str, choice: &Choice) -> Word {
+    Word::expanded(raw, &|name| choice.get(name).cloned())
+}
+
+/// The values that a word of the list of a loop gives its variable.
+pub(super) fn listed(name: &str, word: Word) -> Word {
+    // Outside of quotes, an expansion may be several words, and wildcards are names of files.
+    let is_shown = word.exact || word.whole || !word.text.contains(['$', '`']);
+    if is_shown {
+        Word {
+            whole: true,
+            ..word
+        }
+    } else {
+        made(name, word.own)
+    }
+}
+
+/// The variables to which a `read` of these words gives values; `None` for other programs.
+pub(super) fn read_names(words: &[&str]) -> Option<Vec<String>> {
+    given_names(words)
+        .filter(|(is_read, _)| *is_read)
+        .map(|(_, names)| names)
+}
+
+/// A value that the text does not show.
+fn made(name: &str, own: bool) -> Word {
+    Word {
+        text: format!("${name}"),
+        exact: false,
+        whole: true,
+        own,
+    }
+}
+
+/// The names that the words of a `read` give values, or those that `export` and `unset` change; `None` for other
+/// programs.
+fn given_names(words: &[&str]) -> Option<(bool, Vec<String>)> {
+    let (program, arguments) = words.split_first()?;
+    let program = Word::of_script(program);
+    let is_read = match &*program.text {
+        "read" => true,
+        "export" | "unset" => false,
+        _ => return None,
+    };
+    let names = arguments.iter().filter(|word| !is_read || **word != "-r");
+    let names = names.map(|word| word.split('=').next().unwrap_or(word).to_owned());
+    Some((is_read, names.collect()))
+}
+
+/// Whether a variable is one of a shell's, in any of them.
+fn is_special(name: &str) -> bool {
+    name.starts_with("BASH") || name.starts_with("COMP_") || SPECIAL.contains(&name)
+}
+
+/// What a part of a script may change.
+#[derive(Default)]
+pub(super) struct Changes {
+    /// The variables to which it may assign.
+    pub(super) names: BTreeSet<String>,
+    /// Whether it may do more.
+    is_unclear: bool,
+}
+
+impl Changes {
+    pub(super) fn of<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Self {
+        let mut changes = Self::default();
+        changes.look_at(nodes);
+        changes
+    }
+
+    fn look_at<'n>(&mut self, nodes: impl IntoIterator<Item = &'n Node>) {
+        for node in nodes {
+            self.look(node);
+        }
+    }
+
+    fn look(&mut self, node: &Node) {
+        match &node.kind {
+            NodeKind::Command {
+                assignments,
+                words,
+                redirects,
+            } => {
+                self.look_at(assignments.iter().chain(words).chain(redirects));
+                let raw: Vec<_> = words.iter().map(written).collect();
+                self.run(&raw);
+                let is_read = raw.first() == Some(&"read");
+                for assignment in assignments {
+                    let name = written(assignment).split(['=', '+', '[']).next();
+                    let name = name.unwrap_or_default();
+                    // In front of `read`, it holds for that alone.
+                    if !(is_read && name == "IFS") {
+                        self.assign(name);
+                    }
+                }
+            }
+            NodeKind::Pipeline { commands, .. } => self.look_at(commands),
+            NodeKind::List { items } => {
+                self.look_at(commands(items));
+            }
+            NodeKind::Negation { pipeline: inner }
+            | NodeKind::Time {
+                pipeline: inner, ..
+            } => self.look(inner),
+            NodeKind::If {
+                condition,
+                then_body,
+                else_body,
+                redirects,
+            } => {
+                self.look_at([&**condition, &**then_body]);
+                self.look_at(else_body.as_deref());
+                self.look_at(redirects);
+            }
+            NodeKind::While {
+                condition,
+                body,
+                redirects,
+            }
+            | NodeKind::Until {
+                condition,
+                body,
+                redirects,
+            } => {
+                self.look_at([&**condition, &**body]);
+                self.look_at(redirects);
+            }
+            NodeKind::For {
+                var,
+                words,
+                body,
+                redirects,
+            } => {
+                self.assign(var);
+                self.look_at(words.iter().flatten().chain(redirects));
+                self.look(body);
+            }
+            NodeKind::Case {
+                word,
+                patterns,
+                redirects,
+            } => {
+                self.look(word);
+                self.look_at(patterns.iter().flat_map(|case| &case.patterns));
+                self.look_at(patterns.iter().filter_map(|case| case.body.as_ref()));
+                self.look_at(redirects);
+            }
+            NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
+                self.look(body);
+                self.look_at(redirects);
+            }
+            NodeKind::Redirect {
+                target,
+                varfd: None,
+                ..
+            } => self.look(target),
+            NodeKind::HereDoc {
+                content, quoted, ..
+            } => self.is_unclear |= !quoted && hides_commands(content),
+            _ => self.look_inside(node),
+        }
+    }
+
+    /// The parts of words, and of `[[ … ]]`.
+    fn look_inside(&mut self, node: &Node) {
+        match &node.kind {
+            NodeKind::Word { value, parts, .. } => {
+                if !Word::of_script(value).exact {
+                    self.look_at(parts);
+                }
+            }
+            NodeKind::WordLiteral { value } | NodeKind::CondTerm { value, .. } => {
+                self.is_unclear |= hides_commands(value);
+            }
+            NodeKind::ParamExpansion { op, arg, .. } => {
+                let assigns = op.as_deref().is_some_and(|op| op.contains('='));
+                let hides = [op, arg]
+                    .into_iter()
+                    .flatten()
+                    .any(|text| hides_commands(text));
+                self.is_unclear |= assigns || hides;
+            }
+            NodeKind::CommandSubstitution { command, .. }
+            | NodeKind::ProcessSubstitution { command, .. } => self.look(command),
+            NodeKind::ConditionalExpr { body, redirects } => {
+                self.look(body);
+                self.look_at(redirects);
+            }
+            NodeKind::CondAnd { left, right } | NodeKind::CondOr { left, right } => {
+                self.look_at([&**left, &**right]);
+            }
+            // Other tests calculate, and a calculation may assign.
+            NodeKind::UnaryTest { op, operand } => {
+                self.is_unclear |= !UNARY_TESTS.contains(&&**op);
+                self.look(operand);
+            }
+            NodeKind::BinaryTest { op, left, right } => {
+                self.is_unclear |= !TEXT_TESTS.contains(&&**op);
+                self.look_at([&**left, &**right]);
+            }
+            NodeKind::CondNot { operand: inner } | NodeKind::CondParen { inner } => {
+                self.look(inner);
+            }
+            NodeKind::Empty
+            | NodeKind::Comment { .. }
+            | NodeKind::AnsiCQuote { .. }
+            | NodeKind::BraceExpansion { .. }
+            | NodeKind::ParamLength { .. } => {}
+            _ => self.is_unclear = true,
+        }
+    }
+
+    fn assign(&mut self, name: &str) {
+        // It says how words are split.
+        self.is_unclear |= !is_name(name) || name == "IFS";
+        self.names.insert(name.to_owned());
+    }
+
+    /// What a program may change in the shell that runs it.
+    fn run(&mut self, words: &[&str]) {
+        let Some((program, arguments)) = words.split_first() else {
+            return;
+        };
+        let program = Word::of_script(program);
+        let first = arguments.first().map(|word| Word::of_script(word));
+        let is_first = |text: &str| first.as_ref().is_some_and(|word| word.text == text);
+        self.is_unclear |= match &*program.text {
+            _ if !program.exact => true,
+            "read" => arguments.iter().any(|word| *word != "-r" && !is_name(word)),
+            "unset" => !arguments.iter().all(|word| is_name(word)),
+            "set" => !arguments.iter().all(|word| SET.contains(word)),
+            "export" | "wait" => arguments.iter().any(|word| word.starts_with('-')),
+            "command" => !is_first("-v") && !is_first("-V"),
+            "printf" => first
+                .as_ref()
+                .is_some_and(|word| !word.exact || word.text.starts_with('-')),
+            name => CHANGERS.contains(&name),
+        };
+        for name in given_names(words).into_iter().flat_map(|(_, names)| names) {
+            self.assign(&name);
+        }
+    }
+}
+
+/// The commands of a list, of which the parser puts each but the last two into another list.
+fn commands(items: &[ListItem]) -> Vec<&Node> {
+    let mut left = items;
+    let mut found = Vec::new();
+    while let [first, rest @ ..] = left {
+        found.extend(rest.iter().map(|item| &item.command));
+        left = match &first.command.kind {
+            NodeKind::List { items } => &items[..],
+            _ => {
+                found.push(&first.command);
+                &[]
+            }
+        };
+    }
+    found
+}
+
+/// A word as it is written.
+pub(super) fn written(node: &Node) -> &str {
+    match &node.kind {
+        NodeKind::Word { value, .. } => value,
+        _ => "",
+    }
+}
