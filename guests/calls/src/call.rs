@@ -52,6 +52,8 @@ pub struct Call {
     /// The paths of its locations, and of the diffs in its content.
     pub paths: BTreeSet<String>,
     pub input: Input,
+    /// Whether it is that of a tool of an MCP server, although it counts as a command, too.
+    pub is_of_server: bool,
     /// Whether its status was `completed` or `failed`.
     pub is_over: bool,
     /// Whether it was, or may have been, declared to have content.

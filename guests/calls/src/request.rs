@@ -7,6 +7,11 @@ use crate::call::Call;
 use crate::line::Line;
 use crate::object::{Object, Reader};
 
+/// The end of the name of a member that says what an elicitation asks approval for.
+const APPROVAL: &str = "approval_kind";
+/// What it says for a tool of an MCP server.
+const OF_SERVER: &str = "mcp_tool_call";
+
 /// What the agent asks about, or is about to run.
 #[derive(Default)]
 pub struct PermissionRequest {
@@ -65,15 +70,17 @@ impl PermissionRequest {
         let opens_page = reader.texts(&params, "mode").contains(&"url".to_owned());
         let metas: Vec<_> = reader.all(&params, "_meta");
         let mut approves = false;
+        let mut is_of_server = true;
         let mut asked = Self {
             is_elicitation: true,
             ..Self::default()
         };
         for meta in metas {
-            approves |= reader
-                .object(meta)
-                .names()
-                .any(|name| name.ends_with("approval_kind"));
+            let members = reader.object(meta);
+            for name in members.names().filter(|name| name.ends_with(APPROVAL)) {
+                approves = true;
+                is_of_server &= reader.texts(&members, name) == [OF_SERVER];
+            }
             // With the arguments of the tool.
             asked.call.input.merge(meta);
         }
@@ -104,6 +111,7 @@ impl PermissionRequest {
         } else {
             Options::of_elicitation()
         };
+        asked.call.is_of_server = approves && is_of_server;
         asked.call.unclear = reader.unclear;
         Some(asked)
     }

@@ -240,8 +240,7 @@ impl Rule {
     fn input_is_other(&self, case: &Case, fits: impl Fn(&str) -> bool) -> Option<String> {
         let call = case.call;
         let input = &call.input;
-        // What asks about the tool of a server counts as both, and its input is the server's.
-        let is_command = call.kinds.contains("execute") && !call.kinds.contains("other");
+        let is_command = call.kinds.contains("execute") && !call.is_of_server;
         if input.is_odd || (is_command && input.is_given && input.lines.is_empty()) {
             return Some("its input has no command in a known form, and may say anything".into());
         }

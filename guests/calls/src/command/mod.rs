@@ -369,9 +369,8 @@ fn of_texts(call: &Call) -> Script {
     for command in &mut script.commands {
         command.more = true;
     }
-    // A question that may be about another tool has more than commands in it.
-    let is_command = call.kinds.iter().all(|kind| kind == "execute");
-    script.unclear = is_command && (script.unclear || call.input.has_more);
+    // The tool of a server has more than commands in its input.
+    script.unclear = !call.is_of_server && (script.unclear || call.input.has_more);
     script
 }
 

@@ -69,6 +69,52 @@ fn an_approval_that_comes_as_an_elicitation_is_judged_as_one() {
     );
 }
 
+/// Only the input of a tool of an MCP server is known to be no command.
+#[test]
+fn the_input_of_another_approval_may_be_a_command() {
+    let approval = |kind: &str, params: &Value| {
+        json!({
+            "_meta": { "codex_approval_kind": kind, "tool_params": params },
+            "requestedSchema": { "type": "object", "properties": {} },
+        })
+    };
+    let kinds = json!(["execute", "other"]);
+    let denies = json!([
+        { "decision": "deny", "command": "rm *" },
+        { "decision": "allow", "kind": kinds },
+    ]);
+    let titled = json!([{ "decision": "allow", "kind": kinds, "title": "Allow the probe *" }]);
+    let lines = json!({ "text": "cd a\nrm x" });
+    for (rules, kind, params, expected) in [
+        (&denies, "mcp_tool_call", &lines, "accept"),
+        (&denies, "exec", &lines, "ask"),
+        (&denies, "mcp_tool_call", &json!({ "text": "rm x" }), "ask"),
+        (&denies, "exec", &json!({ "text": "ls" }), "accept"),
+        (&titled, "mcp_tool_call", &lines, "accept"),
+        (&titled, "exec", &lines, "ask"),
+        (&titled, "exec", &json!({ "text": "ls" }), "ask"),
+    ] {
+        assert_eq!(
+            elicit(rules, &approval(kind, params)),
+            expected,
+            "{rules} {kind} {params}"
+        );
+    }
+    // A call that another update has declared to be of two kinds is no approval of that kind.
+    let mut host = host(titled);
+    let call =
+        json!({ "toolCallId": "t", "title": "Allow the probe x", "rawInput": { "code": "rm x" } });
+    update(
+        &mut host,
+        call_update("tool_call", "t", &json!({ "kind": "execute" })),
+    );
+    update(
+        &mut host,
+        call_update("tool_call_update", "t", &json!({ "kind": "other" })),
+    );
+    assert_eq!(ask(&mut host, call), "ask");
+}
+
 #[test]
 fn other_questions_go_to_the_user() {
     let deny = json!([{ "decision": "deny" }]);
