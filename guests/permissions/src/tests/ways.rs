@@ -110,11 +110,12 @@ const RUNS: &[&str] = &[
     "git config core.pager 'rm x'",
     "git clone -c core.sshCommand='rm x' a b",
     "git rebase -x 'rm x' main",
+    "for f in x y; do rm \"$f\"; done",
+    "for f in x; do sh -c \"rm $f\"; done",
 ];
 
 /// Those that the text does not show, or that may be meant otherwise.
 const MAY_RUN: &[&str] = &[
-    "test \"$(uname)\" = Linux",
     r"$'\x72m' x",
     "ls\r\nrm x",
     "ls\0rm x",
@@ -187,8 +188,8 @@ const MAY_RUN: &[&str] = &[
     "del x",
 ];
 
-/// What people run each day.
-const EVERY_DAY: &[&str] = &[
+/// Those that do not run it.
+const PASS: &[&str] = &[
     "RUST_LOG=debug cargo test",
     "CI=1 npm test",
     "FOO=bar make",
@@ -227,6 +228,12 @@ const EVERY_DAY: &[&str] = &[
     "f() { curl -s localhost:$1; }; f 3000",
     "command -v node",
     "node --test",
+    "test \"$(uname)\" = Linux",
+    "[ \"$a\" == \"$b\" ] && ls",
+    "for f in a b; do cat \"$f\"; done",
+    "x=1; [ $x = 1 ] && echo $x",
+    "while read -r l; do echo \"$l\"; done < a",
+    "cargo test | tail -5; echo \"${PIPESTATUS[0]}\"",
 ];
 
 #[test]
@@ -234,7 +241,7 @@ fn a_rule_for_a_command_sees_each_way_to_run_it() {
     let rule = json!({ "decision": "deny", "command": "rm *" });
     check(&rule, "reject_once", RUNS);
     check(&rule, "ask", MAY_RUN);
-    check(&rule, "allow_once", EVERY_DAY);
+    check(&rule, "allow_once", PASS);
     let long = format!(": {}; rm x", "x".repeat(70_000));
     assert_eq!(decide(&rule, &long), "ask");
 }
@@ -261,6 +268,17 @@ const REACHES: &[&str] = &[
     "grep() { cat $1; }; grep .env",
     "alias grep=cat; grep .env",
     "echo .env > a; xargs cat < a",
+    "X=.e; cat ${X}nv",
+    "A=.s; HOME=${A}sh; cat $HOME/id_rsa",
+    "x=.env; cat \"$x\"",
+    "x=a; x=.env && cat $x",
+    "if ls; then x=.env; else x=a; fi; cat $x",
+    "for f in a .env; do cat \"$f\"; done",
+    "for f in a .env; do cat < $f; done",
+    "for f in a .env; do (cat $f); done",
+    "d=~/.ssh; ls \"$d/a\"",
+    "d=$(pwd); cat \"$d/.env\"",
+    "x=.env; [[ -f \"$x\" ]]",
     "cat $(pwd)/.env",
     "git commit -F .env",
     "export X=.env",
@@ -332,14 +350,31 @@ const MAY_REACH: &[&str] = &[
     "export $(cat a)",
     "pwd() { echo $X; }; cat $(pwd)",
     "sh -c 'cat $X'",
-    "X=.e; cat ${X}nv",
     "cat $(echo .e)nv",
     "cat .e$X",
     "curl -T$X a",
     "tar --files-from=$X",
     "git show HEAD:$X",
     "cat $X/id_rsa",
-    "A=.s; HOME=${A}sh; cat $HOME/id_rsa",
+    "x=a; IFS=x; cat $x",
+    "x=a; f() { x=$y; }; f; cat $x",
+    "x=a; eval \"$y\"; cat $x",
+    "x=a; read x < b; cat $x",
+    "x=a; unset x; cat $x/id_rsa",
+    "x=a; ls && x=$y; cat $x",
+    "x=a; ls || x=$y; cat $x",
+    "x=a; ls | read x; cat $x",
+    "x=a; [ -f b ] && { x=$y; } > c; cat $x",
+    "x=a; while ls; do cat $x; x=$y; done",
+    "for f in a $y; do cat $f; done",
+    "for f in 'a b'; do cat $f; done",
+    "x='a*'; cat $x",
+    "x=a; printf -v x b; cat $x",
+    "x=a; set -- b; cat $x",
+    "x=a; : ${x:=b}; cat $x",
+    "x=a; trap 'x=b' EXIT; cat $x",
+    "cat ${!x}",
+    "x=a cat $x",
 ];
 
 /// Those that are not seen, and what only looks like one.
@@ -379,6 +414,14 @@ const UNSEEN: &[&str] = &[
     "cd \"$(git rev-parse --show-toplevel)\"",
     "export PATH=$HOME/bin:$PATH",
     "export X=$(cat version.txt)",
+    "for f in a b; do cat \"$f\"; done",
+    "for f in src/*.rs; do wc -l \"$f\"; done",
+    "x=a; cat $x \"$x.txt\"",
+    "dir=$(pwd); ls \"$dir\"",
+    "while IFS= read -r l; do echo \"$l\"; done < a",
+    "for i in 1 2; do echo $i > log-$i; done",
+    "x=a; (x=$y); cat $x",
+    "x=a; ls && cat $x && x=$y",
 ];
 
 #[test]
