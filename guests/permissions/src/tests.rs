@@ -12,6 +12,7 @@ mod commands;
 mod config;
 mod decision;
 mod elicitations;
+mod every_day;
 mod folding;
 mod imported;
 mod members;
