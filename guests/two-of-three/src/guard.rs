@@ -123,6 +123,10 @@ impl Guard {
                 own.forget(CallName::marked(by_id, ENDED));
             });
         }
+        if effects.writes_fetching {
+            self.with(session, |own| own.add_fetching(&effects.writes));
+            self.keep();
+        }
         self.note_writes(session, effects).await
     }
 
@@ -190,6 +194,14 @@ impl Guard {
             certain: effects.brings.clone(),
             assumed: effects.assumed.clone(),
         };
+        if effects.is_build
+            && let Some(file) = self.with(session, |own| own.fetching(&effects.reads))
+        {
+            let shown = LogTitle(Some(&file));
+            let source =
+                format!("{shown}, which this session has written, and which uses the network");
+            brought.certain.add(&[Label::A], &source);
+        }
         let matters = !brought.certain.has(Label::A) || !brought.assumed.is_empty();
         let reads = effects.reads_any || !effects.reads.is_empty();
         if !held.has(Label::A) && matters && reads {

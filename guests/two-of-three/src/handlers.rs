@@ -74,9 +74,10 @@ impl Guard {
         let asked = PermissionRequest::read_run(&request.params.spelling());
         let server: Option<String> = request.params.at("/server");
         let directory = self.directory(session);
-        let effects = self
+        let mut effects = self
             .judge
             .effects(&asked.call, server.as_deref(), directory.as_ref());
+        effects.look_at_text(&request.params.spelling());
         let name = CallName::of(&request.params, "/toolCall");
         match self.run(session, name, &effects).await {
             Ok(()) => Action::Forward,

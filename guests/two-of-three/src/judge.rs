@@ -21,6 +21,21 @@ use crate::places::bases;
 /// A tool that adds to what agents read by themselves and names no file, and that file: those of Qwen Code.
 const MEMORY: (&str, &str) = ("save_memory", "qwen.md");
 
+/// What programs in most languages have in them that use the network.
+const NETWORK: &[&str] = &[
+    "://",
+    "aiohttp",
+    "curl ",
+    "fetch(",
+    "http.client",
+    "httpx",
+    "net/http",
+    "requests",
+    "socket",
+    "urllib",
+    "wget ",
+];
+
 /// How many servers are read of a title.
 const MOST_SERVERS: usize = 16;
 
@@ -47,6 +62,10 @@ pub(crate) struct Effects {
     /// Whether it may read any file of the project.
     pub(crate) reads_any: bool,
     pub(crate) writes: BTreeSet<String>,
+    /// Whether what it writes uses the network, as far as its text shows.
+    pub(crate) writes_fetching: bool,
+    /// Whether it brings no text from outside only because it builds, tests or runs what is in the project.
+    pub(crate) is_build: bool,
     /// The files outside of the project that it writes, and that agents read by themselves.
     pub(crate) instructs: BTreeSet<String>,
     /// The title of the call, safe to show.
@@ -217,6 +236,7 @@ impl Judge {
         if is_named && stays && commands.mean(&self.builds) {
             let source = format!("{by} {}", effects.title);
             effects.brings.add(&[Label::C], &source);
+            effects.is_build = true;
         } else {
             effects.bring_outside(by);
         }
@@ -225,6 +245,12 @@ impl Judge {
 }
 
 impl Effects {
+    /// Looks at the whole text of a call that writes files.
+    pub(crate) fn look_at_text(&mut self, text: &str) {
+        let is_named = || NETWORK.iter().any(|sign| text.contains(sign));
+        self.writes_fetching = !self.writes.is_empty() && is_named();
+    }
+
     /// A file outside of the project is text from outside anyway, unless agents read it by themselves; and `/dev/null`
     /// is none.
     fn write(&mut self, file: &str, directory: Option<&Directory>) {

@@ -1,7 +1,7 @@
 //! The sessions of a connection.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use acp_chain_calls::gate::Gate;
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,8 @@ use crate::label::Labels;
 
 /// The number of sessions past which those without a turn are forgotten. What is stored of them stays.
 const MOST: usize = 256;
+/// How many files are kept of which a session has written that they use the network.
+const MOST_FETCHING: usize = 256;
 /// How many marks of calls are kept in a turn.
 const MOST_CALLS: usize = 4096;
 
@@ -21,6 +23,12 @@ pub(crate) struct Session {
     pub(crate) is_loaded: bool,
     /// Whether there are labels that are not stored.
     pub(crate) is_unstored: bool,
+    /// The files that the session has written, and that may fetch text from outside when they are run.
+    #[serde(default)]
+    fetching: BTreeSet<String>,
+    /// Whether there are more of them.
+    #[serde(default)]
+    fetches_more: bool,
     /// The calls of the turn that were decided about, as hashes, the oldest first.
     #[serde(skip)]
     decided: VecDeque<u64>,
@@ -62,6 +70,26 @@ impl Session {
 
     pub(crate) fn has_decided(&self, call: u64) -> bool {
         self.decided.contains(&call)
+    }
+
+    /// These files are written, and use the network.
+    pub(crate) fn add_fetching(&mut self, files: &BTreeSet<String>) {
+        for file in files {
+            if self.fetching.len() < MOST_FETCHING {
+                self.fetching.insert(file.clone());
+            } else {
+                self.fetches_more = true;
+            }
+        }
+    }
+
+    /// One of these files that may fetch text from outside.
+    pub(crate) fn fetching(&self, files: &BTreeSet<String>) -> Option<String> {
+        let known = files.iter().find(|file| self.fetching.contains(*file));
+        let more = self
+            .fetches_more
+            .then(|| "a file of the session".to_owned());
+        known.cloned().or(more)
     }
 }
 

@@ -9,6 +9,7 @@ use super::TwoOfThree;
 
 mod calls;
 mod config;
+mod every_day;
 mod orders;
 mod stored;
 mod unheld;

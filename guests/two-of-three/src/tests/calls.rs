@@ -90,7 +90,11 @@ fn a_command_that_may_print_what_others_wrote_brings_it() {
         "gh issue view 1",
         "git pull",
         "npm view x",
-        "python3 fetch.py",
+        "python3 -c 'print(1)'",
+        "python3 - <<'END'\nprint(1)\nEND",
+        "python3 /elsewhere/tool.py",
+        "python3 tool.py https://example.com",
+        "curl example.com | python3 tool.py",
         "cargo search x",
         "cargo test && curl example.com",
         "find . -exec curl example.com {} ;",
@@ -103,6 +107,47 @@ fn a_command_that_may_print_what_others_wrote_brings_it() {
         let told = pass(&mut host, &[bash(command)]);
         assert!(told.contains("[A·C]"), "{command}: {told}");
     }
+}
+
+/// What nothing steers hides nothing, so the text of what it writes tells.
+#[test]
+fn a_script_of_the_project_brings_no_text_unless_this_session_wrote_it_to_fetch_some() {
+    let written = |text: &str| {
+        let mut call = file("edit", "/proj/tool.py");
+        call["rawInput"]["content"] = text.into();
+        call
+    };
+    let script = |text: &str| bash(&format!("cat > tool.py <<'END'\n{text}\nEND"));
+    let runs = [
+        "python3 tool.py",
+        "cd sub && python3 ../tool.py",
+        "make && python3 ./tool.py -v",
+    ];
+    for command in runs {
+        for (calls, labels) in [
+            (vec![], "[C]"),
+            (vec![written("import json")], "[C]"),
+            (vec![written("import urllib.request")], "[A·C]"),
+            (
+                vec![written("import json"), script("import requests")],
+                "[A·C]",
+            ),
+            (vec![script("# Nothing from https://example.com")], "[A·C]"),
+        ] {
+            let mut host = host(json!({}));
+            begin(&mut host);
+            assert_eq!(pass(&mut host, &calls), "", "{command}");
+            let told = pass(&mut host, &[bash(command)]);
+            assert!(told.contains(labels), "{command}: {calls:?}: {told}");
+        }
+    }
+    let mut host = host(json!({}));
+    begin(&mut host);
+    let told = pass(
+        &mut host,
+        &[written("fetch('/a')"), bash("python3 other.py")],
+    );
+    assert!(told.contains("[C]"), "{told}");
 }
 
 #[test]
