@@ -120,7 +120,7 @@ fn a_script_of_the_project_brings_no_text_unless_this_session_wrote_it_to_fetch_
     let script = |text: &str| bash(&format!("cat > tool.py <<'END'\n{text}\nEND"));
     let runs = [
         "python3 tool.py",
-        "cd sub && python3 ../tool.py",
+        "cd /proj && python3 tool.py",
         "make && python3 ./tool.py -v",
     ];
     for command in runs {
