@@ -42,6 +42,7 @@ const CONSENTS: &[&str] = &[
 
 /// What updates, a request or a report say of a call. Memory is bounded.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent")]
 pub struct Call {
     /// The last one is the newest.
     pub titles: Vec<String>,

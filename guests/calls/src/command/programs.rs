@@ -16,6 +16,16 @@ pub(super) const TRANSPARENT: &[&str] = &[
     "builtin", "command", "env", "exec", "nice", "nohup", "setsid", "stdbuf", "time", "timeout",
 ];
 
+/// Where systems have their programs.
+pub(super) const PLACES: &[&str] = &[
+    "/bin/",
+    "/nix/store/",
+    "/opt/homebrew/bin/",
+    "/run/current-system/sw/bin/",
+    "/usr/bin/",
+    "/usr/local/bin/",
+];
+
 /// Run the words behind their own options elsewhere, as another user, or with more words.
 pub(super) const PREFIXES: &str = "\
     - aa-exec busybox caffeinate catchsegv chpst chronic chroot chrt dbus-launch dbus-run-session doas eatmydata \

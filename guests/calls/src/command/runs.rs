@@ -2,8 +2,8 @@
 
 use super::code;
 use super::programs::{
-    CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OTHER_SHELLS, PREFIXES, REMOVERS, RUNNING, SETTERS,
-    SHELLS, TAKING, TEXT_TESTS, TRANSPARENT, UNARY_TESTS, WRITING,
+    CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OTHER_SHELLS, PLACES, PREFIXES, REMOVERS, RUNNING,
+    SETTERS, SHELLS, TAKING, TEXT_TESTS, TRANSPARENT, UNARY_TESTS, WRITING,
 };
 use super::script::{Script, SimpleCommand, assigned};
 use super::settings::{Use, script, settings, use_of};
@@ -92,7 +92,7 @@ impl Runs {
             inner.input.clone_from(&command.input);
         }
         // Elsewhere it is another program, so what allows does not look through it.
-        if name != base(&program.text) {
+        if name != base(&program.text) || is_elsewhere(&program.text) {
             runs.only = None;
         }
         runs
@@ -599,6 +599,13 @@ fn may_lead_out(word: &str) -> bool {
 /// Whether a file with commands is no file of its own, but what the same line writes: `<(echo rm)`, `/dev/stdin`.
 pub(super) fn is_inline(word: &Word) -> bool {
     word.text.contains("<(") || word.text.starts_with("/dev/")
+}
+
+/// Whether a program is named by a path that is none of a system, as in the project: another one may be there.
+fn is_elsewhere(program: &str) -> bool {
+    let mut places = PLACES.iter();
+    let is_of_system = places.any(|place| program.starts_with(place)) && !program.contains("/../");
+    program.contains('/') && drive(program).is_none() && !is_of_system
 }
 
 fn is_slashed(word: &Word) -> bool {

@@ -38,6 +38,7 @@ pub struct Script {
 
 /// A simple command (POSIX.1-2024, Shell Command Language, 2.9.1), without its redirections.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent")]
 pub struct SimpleCommand {
     pub assignments: Vec<(String, Word)>,
     pub words: Vec<Word>,
@@ -101,6 +102,7 @@ impl Script {
         self.doubt = self.doubt.or(script.doubt);
         self.files.extend(script.files);
         let with = |mut command: SimpleCommand| {
+            command.is_own &= assignments.is_empty();
             command.assignments.splice(..0, assignments.iter().cloned());
             command
         };
@@ -469,11 +471,12 @@ impl Script {
             values.extend(given.into_iter().map(|word| listed(name, word)));
         }
         let named = values.iter().map(|value| (name.to_owned(), value.clone()));
-        self.commands.push(SimpleCommand {
+        let command = SimpleCommand {
             assignments: named.collect(),
             is_own: self.is_own(name, &values),
             ..SimpleCommand::default()
-        });
+        };
+        self.commands.push(command);
         values
     }
 
@@ -514,12 +517,13 @@ impl Script {
             && (word.text == "-" || word.text.chars().all(|c| c.is_ascii_digit()));
         if op == "<<<" {
             self.has_variables |= !word.exact;
-        } else if duplicates {
-            // It opens no file.
-        } else if self.files.len() > MOST_COMMANDS {
-            self.files.push(word);
-        } else {
-            self.files.extend(self.values.words(written(target)));
+        } else if !duplicates {
+            let files = if self.files.len() > MOST_COMMANDS {
+                vec![word]
+            } else {
+                self.values.words(written(target))
+            };
+            self.files.extend(files);
         }
     }
 

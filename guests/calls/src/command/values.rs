@@ -252,8 +252,7 @@ fn made(name: &str, own: bool) -> Word {
 /// programs.
 fn given_names(words: &[&str]) -> Option<(bool, Vec<String>)> {
     let (program, arguments) = words.split_first()?;
-    let program = Word::of_script(program);
-    let is_read = match &*program.text {
+    let is_read = match &*Word::of_script(program).text {
         "read" => true,
         "export" | "unset" => false,
         _ => return None,
@@ -434,12 +433,12 @@ impl Changes {
 
     /// What a program may change in the shell that runs it.
     fn run(&mut self, words: &[&str]) {
-        let Some((program, arguments)) = words.split_first() else {
+        let Some((first, arguments)) = words.split_first() else {
             return;
         };
-        let program = Word::of_script(program);
-        let first = arguments.first().map(|word| Word::of_script(word));
-        let is_first = |text: &str| first.as_ref().is_some_and(|word| word.text == text);
+        let program = Word::of_script(first);
+        let operand = arguments.first().map(|word| Word::of_script(word));
+        let is_first = |text: &str| operand.as_ref().is_some_and(|word| word.text == text);
         self.is_unclear |= match &*program.text {
             _ if !program.exact => true,
             "read" => arguments.iter().any(|word| *word != "-r" && !is_name(word)),
@@ -447,7 +446,7 @@ impl Changes {
             "set" => !arguments.iter().all(|word| SET.contains(word)),
             "export" | "wait" => arguments.iter().any(|word| word.starts_with('-')),
             "command" => !is_first("-v") && !is_first("-V"),
-            "printf" => first
+            "printf" => operand
                 .as_ref()
                 .is_some_and(|word| !word.exact || word.text.starts_with('-')),
             name => CHANGERS.contains(&name),

@@ -495,6 +495,12 @@ fn ambiguous_commands_are_left_to_the_user() {
         "X=1 git log",
         "/tmp/git log",
         "./git log",
+        "./sh -c 'git log'",
+        "/tmp/env git log",
+        "/bin/../proj/sh -c 'git log'",
+        "PATH=. sh -c 'x=1'",
+        "PATH=. sh -c 'read x'",
+        "PATH=. true",
     ] {
         assert_eq!(decide(&rules, command), "ask", "{command:?}");
     }
