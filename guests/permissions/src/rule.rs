@@ -317,7 +317,7 @@ impl Rule {
         if let Some(file) = commands.opened().filter(|_| !self.redirections) {
             return Some(format!("it opens {file:?} by a redirection"));
         }
-        let left = commands.cover(patterns, Expansions::Read, covered)?;
+        let left = commands.cover(patterns, Expansions::Read, case.directory.as_ref(), covered)?;
         Some(format!("no `command` allows all of {left:?}"))
     }
 

@@ -224,7 +224,7 @@ impl Judge {
             commands.doubt().is_none()
                 && stays
                 && commands
-                    .cover(&self.local, Expansions::Printed, &mut covered)
+                    .cover(&self.local, Expansions::Printed, directory, &mut covered)
                     .is_none()
         } else {
             self.is_local_tool(call)

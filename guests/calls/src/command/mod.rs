@@ -27,7 +27,7 @@ use crate::place::Place;
 use crate::reading::is_home;
 use crate::verdict::Match;
 
-use pattern::DEEPEST;
+use pattern::{Allowed, DEEPEST};
 use programs::{MOVERS, SHELLS};
 use runs::{base, takes_code, walk};
 use said::Said;
@@ -189,15 +189,22 @@ impl Commands {
         self.unclear.or(self.doubt.as_deref())
     }
 
-    /// Marks the commands that these patterns allow, with these expansions in them. Returns one that is left.
+    /// Marks the commands that these patterns allow, with these expansions in them, in a session with this directory.
+    /// Returns one that is left.
     pub fn cover(
         &self,
         patterns: &[Pattern],
         expansions: Expansions,
+        directory: Option<&Directory>,
         covered: &mut [bool],
     ) -> Option<String> {
+        let allowed = Allowed {
+            patterns,
+            expansions,
+            directory,
+        };
         for (command, is_covered) in self.simple.iter().zip(&mut *covered) {
-            *is_covered = *is_covered || pattern::allow(patterns, expansions, command, DEEPEST);
+            *is_covered = *is_covered || allowed.has(command, DEEPEST);
         }
         let mut left = self
             .simple
@@ -516,12 +523,14 @@ fn is_session(given: &str, directory: Option<&Directory>) -> bool {
 
 /// A working directory that is neither the session's nor below it.
 fn elsewhere<'c>(call: &'c Call, directory: Option<&Directory>) -> Option<&'c str> {
-    let inside = |given: &&String| {
-        is_session(given, directory) || directory.is_some_and(|own| own.has(given))
-    };
     call.input
         .directories
         .iter()
-        .find(|given| !inside(given))
+        .find(|given| !is_within(given, directory))
         .map(String::as_str)
+}
+
+/// Whether a working directory is certainly the session's, or below it.
+fn is_within(given: &str, directory: Option<&Directory>) -> bool {
+    is_session(given, directory) || directory.is_some_and(|own| own.has(given))
 }

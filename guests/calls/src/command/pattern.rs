@@ -1,10 +1,13 @@
 //! A pattern for simple commands, word by word: `git log *`.
 
+use super::is_within;
 use super::programs::{INERT, PRINTING, READING};
 use super::runs::{Runs, base, removes};
 use super::script::{Script, SimpleCommand, is_name};
 use super::settings::{Use, use_of};
+use super::values::SET;
 use super::word::Word;
+use crate::directory::Directory;
 use crate::fold::fold;
 use crate::pattern::{Pattern as Glob, Token};
 use crate::verdict::Match;
@@ -186,38 +189,56 @@ impl Pattern {
     }
 }
 
-/// Whether these patterns allow all that a simple command runs.
-pub(super) fn allow(
-    patterns: &[Pattern],
-    expansions: Expansions,
-    command: &SimpleCommand,
-    depth: usize,
-) -> bool {
-    let runs = Runs::of(command);
-    let is_matched = |pattern: &Pattern| pattern.allows(command, &runs.pinned, expansions);
-    let by_name = !runs.likely.unclear && (is_inert(command) || patterns.iter().any(is_matched));
-    let Some(only) = runs.only.filter(|_| !by_name && depth > 0) else {
-        return by_name;
-    };
-    let mut all = Script::default();
-    all.run(only, &command.assignments);
-    all.is_plain()
-        && !all.commands.is_empty()
-        && all.files.is_empty()
-        && all
-            .commands
-            .iter()
-            .all(|command| allow(patterns, expansions, command, depth - 1))
+/// What allows commands.
+#[derive(Clone, Copy)]
+pub(super) struct Allowed<'a> {
+    pub(super) patterns: &'a [Pattern],
+    pub(super) expansions: Expansions,
+    pub(super) directory: Option<&'a Directory>,
 }
 
-/// Whether a command has no effect beyond the script, and prints nothing, so that no rule need allow it.
-fn is_inert(command: &SimpleCommand) -> bool {
-    let Some(program) = command.words.first().filter(|program| program.exact) else {
-        return command.is_own && command.words.is_empty();
-    };
-    let is_shown = command.words.iter().all(|word| word.exact || word.own);
-    let is_builtin = command.assignments.is_empty() && INERT.contains(&&*program.text);
-    !command.more && is_shown && (command.is_own || is_builtin)
+impl Allowed<'_> {
+    /// Whether all that a simple command runs is allowed.
+    pub(super) fn has(self, command: &SimpleCommand, depth: usize) -> bool {
+        let runs = Runs::of(command);
+        let is_matched = |pattern: &Pattern| pattern.allows(command, &runs.pinned, self.expansions);
+        let by_name = !runs.likely.unclear
+            && (self.is_inert(command) || self.patterns.iter().any(is_matched));
+        let Some(only) = runs.only.filter(|_| !by_name && depth > 0) else {
+            return by_name;
+        };
+        let mut all = Script::default();
+        all.run(only, &command.assignments);
+        all.is_plain()
+            && !all.commands.is_empty()
+            && all.files.is_empty()
+            && all
+                .commands
+                .iter()
+                .all(|command| self.has(command, depth - 1))
+    }
+
+    /// Whether a command has no effect beyond the script, and prints nothing, so that no rule need allow it.
+    fn is_inert(self, command: &SimpleCommand) -> bool {
+        let Some((program, arguments)) = command.words.split_first() else {
+            return command.is_own;
+        };
+        let are =
+            |fit: &dyn Fn(&str) -> bool| arguments.iter().all(|word| word.exact && fit(&word.text));
+        let is_shown = arguments.iter().all(|word| word.exact || word.own);
+        let is_builtin = match &*program.text {
+            "cd" => arguments.len() == 1 && are(&|to| self.is_within(to)),
+            "set" => !arguments.is_empty() && are(&|option| SET.contains(&option)),
+            name => INERT.contains(&name) && is_shown,
+        };
+        let is_alone = command.assignments.is_empty() && !command.more;
+        program.exact && (command.is_own || (is_builtin && is_alone))
+    }
+
+    /// Whether a shell that goes there stays in the session's directory.
+    fn is_within(self, to: &str) -> bool {
+        !to.starts_with(['-', '+']) && is_within(to, self.directory)
+    }
 }
 
 /// Whether a simple command, and whatever it most likely runs, is one of these patterns. A program without an effect of

@@ -425,7 +425,7 @@ pub(super) const READING: &[&str] = &[
     "wc",
 ];
 
-/// Builtins of a shell that a rule need not allow, since they have no effect beyond the script.
+/// Builtins of a shell that a rule need not allow, whatever their words are: they have no effect beyond the script.
 pub(super) const INERT: &[&str] = &[
     ":", "[", "break", "continue", "exit", "false", "test", "true",
 ];

@@ -67,7 +67,7 @@ const CHANGERS: &[&str] = &[
 ];
 
 /// Options of `set` that change no variable, and no word.
-const SET: &[&str] = &[
+pub(super) const SET: &[&str] = &[
     "+e", "+u", "+x", "-e", "-eu", "-euo", "-eux", "-euxo", "-ex", "-exo", "-o", "-u", "-ux", "-x",
     "errexit", "nounset", "pipefail", "xtrace",
 ];
@@ -479,5 +479,64 @@ pub(super) fn written(node: &Node) -> &str {
     match &node.kind {
         NodeKind::Word { value, .. } => value,
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::command::script::Script;
+
+    /// The programs of a script, with their words.
+    fn programs(script: &str) -> Vec<String> {
+        let commands = Script::read(script).commands.into_iter();
+        let programs = commands.filter(|command| !command.words.is_empty());
+        let texts = programs.map(|command| {
+            let words: Vec<_> = command.words.into_iter().map(|word| word.text).collect();
+            words.join(" ")
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn a_value_is_put_in_its_place_where_no_other_is_possible() {
+        for (script, expected) in [
+            ("x=a; cat $x", &["cat a"][..]),
+            ("x=a && cat ${x}b", &["cat ab"]),
+            ("x=a; x=b; cat $x", &["cat b"]),
+            ("x=a y=$x; cat $y", &["cat a"]),
+            ("x='a b'; cat $x \"$x\"", &["cat $x a b"]),
+            (
+                "for f in a b; do cat \"$f.c\"; done",
+                &["cat a.c", "cat b.c"],
+            ),
+            (
+                "for f in a b; do cp $f $f.old; done",
+                &["cp a a.old", "cp b b.old"],
+            ),
+            ("for f in *.c; do cat $f \"$f\"; done", &["cat $f *.c"]),
+            (
+                "if ls; then x=a; else x=b; fi; cat $x",
+                &["ls", "cat b", "cat a"],
+            ),
+            ("if ls; then x=a; fi; cat $x", &["ls", "cat $x"]),
+            ("x=a; ls || x=b; cat $x", &["ls", "cat b", "cat a"]),
+            (
+                "x=a; ls | read x; cat $x",
+                &["ls", "read x", "cat $x", "cat a"],
+            ),
+            ("x=a; (x=b; ls $x); cat $x", &["ls b", "cat a"]),
+            ("x=b & ls; cat $x", &["ls", "cat $x"]),
+            ("while ls; do cat $x; x=a; done", &["ls", "cat $x"]),
+            ("x=a; cat $(ls $x)", &["ls a", "cat $(ls $x)"]),
+            ("dir=$(pwd); ls \"$dir/a\"", &["pwd", "ls $(pwd)/a"]),
+            ("x=a cat $x", &["cat $x"]),
+            ("x=a; cat $x:h \"$x[1]\"", &["cat $x:h $x[1]"]),
+            ("x=a; f() { ls; }; cat $x", &["ls", "cat $x"]),
+            ("x=a; IFS=b; cat $x", &["cat $x"]),
+            ("x=a; IFS=: read y; cat $x", &["read y", "cat a"]),
+            ("$x y; x=a; cat $x", &["$x y", "cat $x"]),
+        ] {
+            assert_eq!(programs(script), expected, "{script}");
+        }
     }
 }

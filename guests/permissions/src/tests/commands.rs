@@ -267,6 +267,77 @@ fn an_allowing_rule_takes_no_other_spelling_of_a_program() {
 }
 
 #[test]
+fn what_has_no_effect_beyond_the_script_needs_no_rule() {
+    let rules = json!([{ "decision": "allow", "command": "git log *" }]);
+    for (command, expected) in [
+        ("cd sub && git log", "allow_once"),
+        ("cd /proj && git log", "allow_once"),
+        ("bash -lc 'cd sub && git log'", "allow_once"),
+        ("set -euo pipefail; git log", "allow_once"),
+        ("[ -f a ] && x=1 && git log", "allow_once"),
+        ("while read -r l; do git log; done < a", "allow_once"),
+        ("for f in a b; do git log \"$f\"; done", "allow_once"),
+        ("if true; then git log; fi", "allow_once"),
+        ("cd; git log", "ask"),
+        ("cd - && git log", "ask"),
+        ("cd .. && git log", "ask"),
+        ("cd /etc && git log", "ask"),
+        ("cd .git && git log", "ask"),
+        ("cd $x && git log", "ask"),
+        ("cd sub && git log > a", "ask"),
+        ("pushd sub && git log", "ask"),
+        ("set -a; git log", "ask"),
+        ("set; git log", "ask"),
+        ("[ 'a[$(ls)]' -eq 1 ] && git log", "ask"),
+        ("X=1; git log", "ask"),
+        ("path=a; git log", "ask"),
+        ("http_proxy=a; git log", "ask"),
+        ("x=$API_KEY; git log", "ask"),
+        ("f() { git log; }; f", "ask"),
+    ] {
+        assert_eq!(run(rules.clone(), command), expected, "{command:?}");
+    }
+}
+
+#[test]
+fn a_value_that_is_not_in_the_text_is_allowed_where_any_does_no_harm() {
+    let rules = json!([{
+        "decision": "allow",
+        "command": ["cat *", "echo *", "git log *", "grep x *", "ls", "pwd", "rg *", "printf *"],
+    }]);
+    for (command, expected) in [
+        ("d=$(pwd); cat \"$d/a\"", "allow_once"),
+        ("for f in $(ls); do cat \"$f\" $f; done", "allow_once"),
+        ("cat *.txt src/[ab]", "allow_once"),
+        ("for f in *.txt; do echo \"${f%.txt}\"; done", "allow_once"),
+        (
+            "while read -r l; do printf '%s\\n' \"$l\"; done < a",
+            "allow_once",
+        ),
+        ("git log; echo $? \"$HOME\"", "allow_once"),
+        ("x=$(ls); grep x \"$x\"", "allow_once"),
+        // Another program may have options that run or write something.
+        ("for f in $(ls); do git log \"$f\"; done", "ask"),
+        ("for f in $(ls); do rg \"$f\"; done", "ask"),
+        ("for f in $(ls); do \"$f\"; done", "ask"),
+        // No `*` stands for it.
+        ("x=$(ls); grep \"$x\" a", "ask"),
+        ("x=$(ls); ls \"$x\"", "ask"),
+        // It comes from the environment, or from elsewhere.
+        ("echo \"$API_KEY\"", "ask"),
+        ("x=$API_KEY; echo \"$x\"", "ask"),
+        ("cat $1", "ask"),
+        ("echo ${!x}", "ask"),
+        ("echo \"$(evil)\"", "ask"),
+        ("cat <(evil)", "ask"),
+        ("for f in $(ls); do cat a > \"$f\"; done", "ask"),
+        ("for f in $(ls); do printf \"$f\"; done", "ask"),
+    ] {
+        assert_eq!(run(rules.clone(), command), expected, "{command:?}");
+    }
+}
+
+#[test]
 fn rules_allow_a_call_together_unless_one_between_them_decides() {
     let allow = |command: &str| json!({ "decision": "allow", "command": command });
     let ask = json!({ "decision": "ask", "command": "cargo publish *" });
