@@ -22,8 +22,7 @@ use crate::places::bases;
 const MEMORY: (&str, &str) = ("save_memory", "qwen.md");
 
 /// What programs in most languages have in them that use the network.
-const NETWORK: &[&str] = &[
-    "://",
+const CLIENTS: &[&str] = &[
     "aiohttp",
     "curl ",
     "fetch(",
@@ -34,6 +33,17 @@ const NETWORK: &[&str] = &[
     "socket",
     "urllib",
     "wget ",
+];
+
+/// What programs have in them that start others.
+const STARTERS: &[&str] = &[
+    "child_process",
+    "exec(",
+    "os.popen",
+    "os.system",
+    "spawn",
+    "subprocess",
+    "system(",
 ];
 
 /// How many servers are read of a title.
@@ -233,7 +243,8 @@ impl Judge {
             return;
         }
         let by = "a command that is not proved local,";
-        if is_named && stays && commands.mean(&self.builds) {
+        let is_build = is_named && stays && commands.mean(&self.builds);
+        if is_build && !(commands.has_code && has_outside_code(call)) {
             let source = format!("{by} {}", effects.title);
             effects.brings.add(&[Label::C], &source);
             effects.is_build = true;
@@ -247,8 +258,8 @@ impl Judge {
 impl Effects {
     /// Looks at the whole text of a call that writes files.
     pub(crate) fn look_at_text(&mut self, text: &str) {
-        let is_named = || NETWORK.iter().any(|sign| text.contains(sign));
-        self.writes_fetching = !self.writes.is_empty() && is_named();
+        let is_fetching = || text.contains("://") || has_any(text, CLIENTS);
+        self.writes_fetching = !self.writes.is_empty() && is_fetching();
     }
 
     /// A file outside of the project is text from outside anyway, unless agents read it by themselves; and `/dev/null`
@@ -267,6 +278,16 @@ impl Effects {
         let source = format!("{by} {}", self.title);
         self.brings.add(&[Label::A, Label::C], &source);
     }
+}
+
+/// Whether the text of a command has code that may print text from outside.
+fn has_outside_code(call: &Call) -> bool {
+    let mut texts = command::texts(call);
+    texts.any(|text| has_any(&text, CLIENTS) || has_any(&text, STARTERS))
+}
+
+fn has_any(text: &str, signs: &[&str]) -> bool {
+    signs.iter().any(|sign| text.contains(sign))
 }
 
 /// The changes of files. Names that start programs count as outside, as none of the project may be meant.

@@ -38,6 +38,15 @@ const COMMANDS: &[(&str, &str)] = &[
     ("make -j$(nproc)", "[C]"),
     ("python3 manage.py migrate", "[C]"),
     ("node scripts/gen.mjs", "[C]"),
+    (
+        "python3 -c \"import json; print(json.load(open('a.json'))['x'])\"",
+        "[C]",
+    ),
+    (
+        "python3 - <<'END'\nimport re\nopen('a.py', 'w').write('x')\nEND",
+        "[C]",
+    ),
+    ("python3 <<'END'\nprint(1)\nEND", "[C]"),
     ("bash scripts/test.sh", "[C]"),
     ("mkdir -p src/new && touch src/new/mod.rs", "[C]"),
     ("sed -i 's/a b/c d/' src/main.rs", "[C]"),
@@ -45,7 +54,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("kill $(lsof -ti:3000)", "[C]"),
     ("rm -rf node_modules", "[C]"),
     // Text from outside.
-    ("python3 - <<'END'\nprint(1)\nEND", "[A·C]"),
     ("curl -s http://localhost:3000/health", "[A·C]"),
     ("gh pr view 12", "[A·C]"),
     ("git pull", "[A·C]"),
