@@ -571,6 +571,10 @@ impl Script {
                 let is_special = param.len() == 1 || index.is_some_and(is_index);
                 self.unclear |= !is_special && hides(param);
                 self.unclear |= [op, arg].into_iter().flatten().any(hides);
+                // `${x:y}` calculates with what `y` holds.
+                let is_number = |c: char| c.is_ascii_digit() || " -:".contains(c);
+                let mut place = arg.iter().filter(|_| op.as_deref() == Some(":"));
+                self.unclear |= place.any(|place| !place.chars().all(is_number));
             }
             NodeKind::ParamLength { param } => self.unclear |= hides_commands(param),
             NodeKind::AnsiCQuote { .. } => {}

@@ -428,6 +428,7 @@ const UNSURE: &[&str] = &[
     "set -a; x=1; git log",
     "RANDOM=1; rm $RANDOM",
     "x=a; rm \"$(echo '\"')$x\"",
+    "x=a; y='b[$(rm a.txt)]'; echo ${x:y}",
 ];
 
 #[test]

@@ -135,6 +135,7 @@ const MAY_RUN: &[&str] = &[
     "printf '%d' 'a[$(rm x)]'",
     "export 'X=a[$(rm x)]'",
     "${X:-rm} x",
+    "x=a; y='b[$(rm x)]'; echo ${x:y}",
     "echo rm x | sh",
     "sh <(echo rm x)",
     "ssh host <<'EOF'\nrm x\nEOF",
@@ -232,6 +233,7 @@ const PASS: &[&str] = &[
     "[ \"$a\" == \"$b\" ] && ls",
     "for f in a b; do cat \"$f\"; done",
     "x=1; [ $x = 1 ] && echo $x",
+    "for f in a b; do echo ${f:0:1} ${f: -1}; done",
     "while read -r l; do echo \"$l\"; done < a",
     "cargo test | tail -5; echo \"${PIPESTATUS[0]}\"",
 ];
