@@ -573,8 +573,8 @@ impl Script {
                 self.unclear |= [op, arg].into_iter().flatten().any(hides);
                 // `${x:y}` calculates with what `y` holds.
                 let is_number = |c: char| c.is_ascii_digit() || " -:".contains(c);
-                let mut place = arg.iter().filter(|_| op.as_deref() == Some(":"));
-                self.unclear |= place.any(|place| !place.chars().all(is_number));
+                let mut places = arg.iter().filter(|_| op.as_deref() == Some(":"));
+                self.unclear |= places.any(|place| !place.chars().all(is_number));
             }
             NodeKind::ParamLength { param } => self.unclear |= hides_commands(param),
             NodeKind::AnsiCQuote { .. } => {}

@@ -387,13 +387,12 @@ impl Changes {
             NodeKind::WordLiteral { value } | NodeKind::CondTerm { value, .. } => {
                 self.is_unclear |= hides_commands(value);
             }
-            NodeKind::ParamExpansion { op, arg, .. } => {
-                let assigns = op.as_deref().is_some_and(|op| op.contains('='));
-                let hides = [op, arg]
-                    .into_iter()
-                    .flatten()
-                    .any(|text| hides_commands(text));
-                self.is_unclear |= assigns || hides;
+            NodeKind::ParamExpansion { param, op, arg } => {
+                let name = param.split('[').next().unwrap_or_default();
+                let is_plain = is_name(name) || name.len() == 1;
+                // Also `${x::=y}` of zsh.
+                let assigns = |text: &String| text.contains('=') || hides_commands(text);
+                self.is_unclear |= !is_plain || [op, arg].into_iter().flatten().any(assigns);
             }
             NodeKind::CommandSubstitution { command, .. }
             | NodeKind::ProcessSubstitution { command, .. } => self.look(command),
@@ -533,6 +532,7 @@ mod tests {
             ("x=a; cat $x:h \"$x[1]\"", &["cat $x:h $x[1]"]),
             ("x=a; f() { ls; }; cat $x", &["ls", "cat $x"]),
             ("x=a; IFS=b; cat $x", &["cat $x"]),
+            ("x=a; : ${x::=b}; cat $x", &[": ${x::=b}", "cat $x"]),
             ("x=a; IFS=: read y; cat $x", &["read y", "cat a"]),
             ("$x y; x=a; cat $x", &["$x y", "cat $x"]),
         ] {
