@@ -425,8 +425,8 @@ impl Changes {
     }
 
     fn assign(&mut self, name: &str) {
-        // It says how words are split.
-        self.is_unclear |= !is_name(name) || name == "IFS";
+        // A shell acts by it: it splits words, finds programs or a home.
+        self.is_unclear |= !is_name(name) || is_special(name);
         self.names.insert(name.to_owned());
     }
 
@@ -532,7 +532,7 @@ mod tests {
             ("x=a; cat $x:h \"$x[1]\"", &["cat $x:h $x[1]"]),
             ("x=a; f() { ls; }; cat $x", &["ls", "cat $x"]),
             ("x=a; IFS=b; cat $x", &["cat $x"]),
-            ("x=a; : ${x::=b}; cat $x", &[": ${x::=b}", "cat $x"]),
+            ("x=a; : ${x:=b}; cat $x", &[": ${x:=b}", "cat $x"]),
             ("x=a; IFS=: read y; cat $x", &["read y", "cat a"]),
             ("$x y; x=a; cat $x", &["$x y", "cat $x"]),
         ] {
