@@ -1,5 +1,6 @@
 //! Checks whether a proxy's decision can be carried out on its message.
 
+use acp_chain_acp::is_method;
 use acp_chain_powers::{Actions, Grant, Mismatch, Subject};
 use foldhash::HashSet;
 use serde_json::value::RawValue;
@@ -94,6 +95,7 @@ pub fn check(
         Decision::Respond(_) if kind != Kind::Request => Err(misfit(kind, "respond")),
         Decision::Respond(result) => {
             rules.need(Actions::ANSWER)?;
+            check_named(rules.subject.method, &result)?;
             respond(&result, rules, work)
         }
         Decision::Reject(_) if kind == Kind::Notification => Err(misfit(kind, "reject")),
@@ -164,6 +166,7 @@ fn replaced(
     rules: Rules,
     work: &mut Work,
 ) -> Result<Action, ChannelError> {
+    check_named(rules.subject.method, body)?;
     let new = message.with_body(body);
     if new.session() != message.session() || gains_session(&new, message) {
         let method = rules.subject.method;
@@ -247,6 +250,17 @@ pub fn check_readers(grant: &Grant, body: &str, work: &mut Work) -> Result<(), C
     work.spend(body.len())?;
     rpc::look_through(body)
         .map_err(|why| ChannelError::Denied(format!("parsers may read it differently: {why}")))
+}
+
+/// An error if the parameters or the result of a method of the protocol are a list: some readers take its elements for the
+/// members.
+pub fn check_named(method: &str, body: &str) -> Result<(), ChannelError> {
+    if rpc::is_by_position(body) && is_method(method) {
+        return invalid(format!(
+            "the parameters and the result of {method} are objects"
+        ));
+    }
+    Ok(())
 }
 
 fn misfit(kind: Kind, action: &str) -> ChannelError {
@@ -376,6 +390,26 @@ mod tests {
         let error = Message::error(&rpc::Error::new(1, "x"));
         let checked = judge(&error, set("/code", "2"), &Grant::unlimited());
         assert!(matches!(checked, Err(ChannelError::Invalid(_))));
+    }
+
+    #[test]
+    fn parameters_and_results_of_the_protocol_are_no_list() {
+        let prompt = Message::request("session/prompt", r#"{"prompt":[]}"#);
+        let own = Message::request("_list", "{}");
+        for listed in [
+            Decision::Respond(r#"["end_turn"]"#.to_owned()),
+            replace(r#" ["s",[]]"#),
+        ] {
+            let judged = judge(&prompt, listed.clone(), &Grant::unlimited());
+            assert!(
+                matches!(judged, Err(ChannelError::Invalid(_))),
+                "{judged:?}"
+            );
+            assert!(judge(&own, listed, &Grant::unlimited()).is_ok());
+        }
+        // An object without members.
+        let empty = Decision::Respond("[]".to_owned());
+        assert!(judge(&prompt, empty, &Grant::unlimited()).is_ok());
     }
 
     /// Each decision needs its own power, and no other helps.

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
-use super::check::{Rules, allow, check, check_json, check_length, check_readers};
+use super::check::{Rules, allow, check, check_json, check_length, check_named, check_readers};
 use super::work::Work;
 use super::{
     Action, CAPABILITIES, Change, Decision, Delivery, Effect, MessageId, Offer, Peer, Progress,
     capability, seen_subject, subject,
 };
 use crate::limits::{LONGEST_PAUSE, LONGEST_URI, Limits, PAUSES, Quantity, SHORTEST_PAUSE};
-use acp_chain_acp::{HOOK, is_method};
+use acp_chain_acp::HOOK;
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK, Sight};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{self as rpc, Message, UPDATE_KIND, member};
@@ -488,9 +488,7 @@ impl Ledger {
         let message = make(method, params);
         let subject = subject(&message, to.opposite(), method);
         allow(&self.grant, Actions::SEND, &subject)?;
-        if params.trim_start().starts_with('[') && is_method(method) {
-            return invalid(format!("the parameters of {method} are an object"));
-        }
+        check_named(method, params)?;
         check_readers(&self.grant, params, &mut self.work)?;
         Ok(message)
     }

@@ -2,7 +2,8 @@
 //! command is this program. An environment variable marks such a launch. Without it, `acp-chain run` gives no terminal
 //! to an agent, as its user expects the agent behind proxies.
 
-use acp_chain_rpc::{edit, member};
+use acp_chain_powers::fold;
+use acp_chain_rpc::{Entries, Entry, decoded, edit, look_through, member};
 use serde_json::{Value, json};
 
 /// The environment variable of a terminal for signing in.
@@ -43,25 +44,59 @@ pub fn with_variable(result: &str) -> Option<String> {
 }
 
 /// The result of `initialize` without the methods to sign in for which the client runs a command; `None` if it has no
-/// such method.
+/// such method. What cannot be read is left out, too: a client may read it.
 /// An agent elsewhere cannot use a terminal of this machine, and chooses the words and variables of the command.
 pub fn without_terminals(result: &str) -> Option<String> {
-    let methods = member(result, "authMethods")?;
-    let methods: Vec<Value> = serde_json::from_str(methods).ok()?;
-    let kept: Vec<_> = methods.iter().filter(|method| !may_run(method)).collect();
-    if kept.len() == methods.len() {
+    let entries: Vec<_> = Entries::of(result)?.collect();
+    let is_like = |entry: &&Entry<'_>| {
+        let name = entry.name.map(decoded);
+        name.is_some_and(|name| name.is_none_or(|name| fold(&name) == fold(METHODS)))
+    };
+    let (alike, others): (Vec<&Entry<'_>>, Vec<_>) = entries.iter().partition(is_like);
+    let offered = match &alike[..] {
+        [] => return None,
+        [one] if one.name.and_then(decoded).as_deref() == Some(METHODS) => Some(one.value),
+        // Readers disagree about which one counts.
+        _ => None,
+    };
+    let list = offered.filter(|text| *text == "null" || text.starts_with('['));
+    let methods = list.and_then(Entries::of).into_iter().flatten();
+    let (lost, kept): (Vec<_>, Vec<_>) = methods
+        .map(|method| method.value)
+        .partition(|method| may_run(method));
+    if list.is_some() && lost.is_empty() {
         return None;
     }
-    edit(result, "/authMethods", Some(&json!(kept).to_string())).ok()
+    let others = others
+        .into_iter()
+        .map(|entry| format!("{}:{}", entry.name.unwrap_or_default(), entry.value));
+    let without = format!(r#""{METHODS}":[{}]"#, kept.join(","));
+    let members: Vec<_> = others.chain([without]).collect();
+    Some(format!("{{{}}}", members.join(",")))
 }
 
-/// Whether a client may run a command for a method to sign in: of the method itself or, as for older agents, of its
-/// `_meta`. Some readers take a list for an object.
-fn may_run(method: &Value) -> bool {
-    let meta = &method["_meta"];
-    let is_terminal = |place: &Value| place["type"] == "terminal";
-    let is_named = !meta["terminal-auth"].is_null();
-    !method.is_object() || is_terminal(method) || is_terminal(meta) || is_named
+/// The member with the methods to sign in.
+const METHODS: &str = "authMethods";
+
+/// Whether a client may run a command for a method to sign in (JSON text): of the method itself or, as for older agents,
+/// of its `_meta`. Some readers take a list for an object, and ignore the case of names.
+fn may_run(method: &str) -> bool {
+    let Ok(read) = serde_json::from_str::<Value>(method) else {
+        return true;
+    };
+    let is_terminal = |place: &Value| named(place, "type").any(|kind| kind == "terminal");
+    let mut metas = named(&read, "_meta");
+    let is_of_meta = metas.any(|meta| {
+        is_terminal(meta) || named(meta, "terminal-auth").any(|command| !command.is_null())
+    });
+    !read.is_object() || is_terminal(&read) || is_of_meta || look_through(method).is_err()
+}
+
+/// The members of an object with this name in lower case, however they are spelt.
+fn named<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    let members = value.as_object().into_iter().flatten();
+    let named = members.filter(move |(own, _)| fold(own) == name);
+    named.map(|(_, value)| value)
 }
 
 #[cfg(test)]
@@ -107,19 +142,44 @@ mod tests {
 
     #[test]
     fn an_agent_elsewhere_has_no_command_run_to_sign_in() {
-        let result = |methods: &str| format!(r#"{{"authMethods":{methods},"x":1e400}}"#);
+        const KEY: &str = r#"{ "id":"key","type":"env_var" }"#;
+        let offers = |methods: &str| format!(r#"{{"authMethods":{methods},"x":1e400}}"#);
+        let left = |methods: &str| format!(r#"{{"x":1e400,"authMethods":{methods}}}"#);
+        let deep = format!(
+            r#"{{"type":"terminal","a":{}}}"#,
+            "[".repeat(200) + &"]".repeat(200)
+        );
         for run in [
             r#"{"id":"t","type":"terminal","args":["--","sh"]}"#,
             r#"{"id":"t","_meta":{"type":"terminal"}}"#,
             r#"{"id":"t","_meta":{"terminal-auth":{"command":"sh","args":[]}}}"#,
             r#"["terminal","t","Sign in",null,["--","sh"],{},null]"#,
+            // Some readers take these for the same, and some read what others cannot.
+            r#"{"id":"t","Type":"terminal"}"#,
+            r#"{"id":"t","_META":{"Terminal-Auth":{"command":"sh"}}}"#,
+            r#"{"type":"terminal","type":"env_var"}"#,
+            r#"{"type":"terminal","_meta":{"a":1e400}}"#,
+            r#"{"type":"terminal","name":"\ud800"}"#,
+            &deep,
         ] {
-            let offered = result(&format!(r#"[{{"id":"key"}},{run}]"#));
-            let left = without_terminals(&offered);
-            assert_eq!(left, Some(result(r#"[{"id":"key"}]"#)), "{run}");
+            let offered = offers(&format!("[{KEY},{run}]"));
+            let expected = left(&format!("[{KEY}]"));
+            assert_eq!(without_terminals(&offered), Some(expected), "{run}");
         }
-        for kept in [r#"[{"id":"key","type":"env_var"}]"#, "[]", "7"] {
-            assert_eq!(without_terminals(&result(kept)), None, "{kept}");
+        let terminal = r#"[{"type":"terminal"}]"#;
+        for odd in [
+            r#""authMethods":{"0":{"type":"terminal"}}"#.to_owned(),
+            r#""authMethods":7"#.to_owned(),
+            format!(r#""AuthMethods":{terminal}"#),
+            format!(r#""authMethods":[],"authMethods":{terminal}"#),
+            format!(r#""authMethods":[],"auth\ud800":{terminal}"#),
+        ] {
+            let offered = format!(r#"{{{odd},"x":1e400}}"#);
+            assert_eq!(without_terminals(&offered), Some(left("[]")), "{odd}");
         }
+        for kept in ["[]", "null", &format!("[{KEY}]")] {
+            assert_eq!(without_terminals(&offers(kept)), None, "{kept}");
+        }
+        assert_eq!(without_terminals(r#"{"x":1e400}"#), None);
     }
 }

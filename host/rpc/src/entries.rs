@@ -104,6 +104,12 @@ impl<'t> Iterator for Entries<'t> {
     }
 }
 
+/// Whether a JSON text is a list, and not empty: some readers take its elements for the members of an object, by their
+/// order. An empty one, as which some software writes an object without members, hides nothing.
+pub fn is_by_position(json: &str) -> bool {
+    Entries::of(json).is_some_and(|mut list| !list.is_object && list.advance())
+}
+
 /// The offset behind the value that begins at `start`; `start` if none does.
 fn end_of_value(text: &[u8], start: usize) -> usize {
     let (mut at, mut depth) = (start, 0_usize);
@@ -148,6 +154,22 @@ mod tests {
     fn entries(text: &str) -> Vec<(Option<&str>, &str)> {
         let entries = Entries::of(text).into_iter().flatten();
         entries.map(|entry| (entry.name, entry.value)).collect()
+    }
+
+    #[test]
+    fn only_a_list_with_elements_is_by_position() {
+        for (text, expected) in [
+            ("[1]", true),
+            (" [[] ]", true),
+            ("[]", false),
+            ("[ ]", false),
+            (r#"{"a":[1]}"#, false),
+            (r#""[1]""#, false),
+            ("null", false),
+            ("", false),
+        ] {
+            assert_eq!(is_by_position(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use canonical::{
     Ambiguity, LeftOpen, canonical, is_unclear_update, look_through, look_through_all,
 };
 pub use edit::{EditError, edit, edit_at_once, set, splice};
-pub use entries::{Entries, Entry, end_of_string};
+pub use entries::{Entries, Entry, end_of_string, is_by_position};
 pub use envelope::Malformed;
 pub use error::Error;
 pub use id::Id;

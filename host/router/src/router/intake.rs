@@ -219,10 +219,7 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
         let why = format_args!("dropped a response of the {end} to no open request: id {id}");
         return core.lose(loss, Place::Edge(from), &why);
     };
-    let message = match core.exchanges.get(number) {
-        Some(exchange) => answer_with_names(&exchange.method, message),
-        None => message,
-    };
+    let message = answer_with_names(core.exchanges.get(number), message);
     if asked == Peer::Client
         && core.lookups.are_on
         && let Some(exchange) = core.exchanges.get(number)

@@ -192,8 +192,7 @@ pub(super) fn answered(
             if let Some(why) = why {
                 return unproven(core, message, &why);
             }
-            let without = without_terminals(answer).filter(|_| is_remote);
-            if let Some(result) = without {
+            if is_remote && let Some(result) = without_terminals(answer) {
                 return message.with_body(&result);
             }
         }

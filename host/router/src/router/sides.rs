@@ -4,14 +4,16 @@
 //!
 //! Nor are messages of the protocol whose parameters are a list (JSON-RPC 2.0 §4.2, "by-position"): readers in Rust
 //! take its elements for the members, in the order in which they have declared them, while proxies and the host would
-//! find no session, no prompt and no tool call in it.
+//! find no session, no prompt and no tool call in it. An empty list passes: software in PHP and Lua writes objects
+//! without members so.
 
 use std::borrow::Cow;
 
 use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, Dialect, HOOK, INITIALIZE, is_method, is_successor};
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::Exchange;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Error, Kind, Message, code, member};
+use acp_chain_rpc::{Error, Kind, Message, code, is_by_position, member};
 
 /// The side of a call, and the unwrapped call; or the error with which it is rejected.
 type UnwrapResult = Result<(Peer, Message), Error>;
@@ -60,24 +62,24 @@ pub(super) fn of_the_parent(message: Message, sees_tool_runs: bool) -> UnwrapRes
 
 /// A call with its side, unless it is of the protocol and lists its parameters.
 fn with_names(side: Peer, message: Message) -> UnwrapResult {
-    if is_list(message.body()) && is_method(message.method()) {
+    if is_by_position(message.body()) && is_method(message.method()) {
         let reason = format!("the parameters of {} are an object", message.method());
         return Err(Error::new(code::INVALID_PARAMS, reason));
     }
     Ok((side, message))
 }
 
-/// The answer to a request of this method, or an error in the place of one that is a list.
-pub(super) fn answer_with_names(method: &str, answer: Message) -> Message {
-    if answer.kind() != Kind::Result || !is_list(answer.body()) || !is_method(method) {
+/// The answer to a request, or an error in the place of one of the protocol that is a list.
+pub(super) fn answer_with_names(asked: Option<&Exchange>, answer: Message) -> Message {
+    if answer.kind() != Kind::Result || !is_by_position(answer.body()) {
         return answer;
     }
+    let Some(asked) = asked.filter(|asked| is_method(&asked.method)) else {
+        return answer;
+    };
+    let method = &asked.method;
     let reason = format!("acp-chain: the answer to {method} is a list, and must be an object");
     Message::error(&Error::new(code::INTERNAL_ERROR, reason))
-}
-
-fn is_list(body: &str) -> bool {
-    body.starts_with('[')
 }
 
 /// The message that a call wraps. The call may name the successor (RFD proxy-chains: M:N topologies), though there is

@@ -9,7 +9,7 @@ use super::core::{Core, not_of_session};
 use super::exchanges::admit;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::scope::{scope_of_native, scoped};
-use super::sides::of_a_proxy;
+use super::sides::{answer_with_names, of_a_proxy};
 use super::steps::Step;
 use super::{reports, setup, withdraw};
 use crate::losses::Loss;
@@ -197,6 +197,7 @@ fn receive_answer(core: &mut Core, index: HopIndex, message: Message) {
         let what = format_args!("a response to no open request: id {}", id.as_str());
         return core.lose_of_proxy(loss, index, &what);
     };
+    let message = answer_with_names(core.exchanges.get(number), message);
     let Some(native) = core.hops[index].native_mut() else {
         return;
     };

@@ -1,8 +1,9 @@
 //! Messages of the protocol with a list in the place of named members: some readers take its elements for the members.
 
+use super::native::{begun, says, sent_to};
 use super::{PROMPT, agent, client, forwards, received};
 use crate::router::Router;
-use acp_chain_channel::Peer;
+use acp_chain_channel::{FailurePolicy, Peer};
 
 fn passing() -> Router {
     Router::new(vec![forwards("*")], None)
@@ -45,4 +46,33 @@ fn an_answer_of_the_protocol_that_is_a_list_becomes_an_error() {
         answer.contains(r#""id":"p","error":{"code":-32603"#),
         "{answer}"
     );
+}
+
+#[test]
+fn an_answer_of_a_proxy_that_is_a_list_becomes_an_error() {
+    let mut router = begun(FailurePolicy::Refuse);
+    client(&mut router, PROMPT);
+    assert_eq!(sent_to(&mut router, 0).len(), 1);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":3,"result":["end_turn",null]}"#,
+    );
+    let answer = received(&mut router, Peer::Client).remove(0);
+    assert!(
+        answer.contains(r#""id":"p","error":{"code":-32603"#),
+        "{answer}"
+    );
+}
+
+/// As software in PHP and Lua writes an object without members.
+#[test]
+fn an_empty_list_passes() {
+    let mut router = passing();
+    let logout = r#"{"jsonrpc":"2.0","id":1,"method":"logout","params":[ ]}"#;
+    client(&mut router, logout);
+    assert_eq!(received(&mut router, Peer::Agent), [logout]);
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":[]}"#;
+    agent(&mut router, answer);
+    assert_eq!(received(&mut router, Peer::Client), [answer]);
 }
