@@ -64,7 +64,8 @@ fn is_notification(from: Peer, request: &Message) -> bool {
         })
     };
     match Life::of(method) {
-        Life::Stops | Life::Withdraws => true,
+        Life::Stops => true,
+        _ if cancels_request(method) => true,
         Life::Serves => !is_sent_as(Kind::Request) && is_sent_as(Kind::Notification),
         _ => false,
     }

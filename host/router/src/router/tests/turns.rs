@@ -71,8 +71,12 @@ const ANSWERED: &str = r#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
 fn a_notification_as_a_request_is_answered_and_passes_every_proxy() {
     let as_request =
         |line: &str| line.replacen(r#""jsonrpc":"2.0""#, r#""jsonrpc":"2.0","id":7"#, 1);
-    for (got, agent_hears, outcome) in [(STOP, vec![STOP], STOPPED), (WITHDRAW, vec![], WITHDRAWN)]
-    {
+    let of_lsp = r#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"p"}}"#;
+    for (got, agent_hears, outcome) in [
+        (STOP, vec![STOP], STOPPED),
+        (WITHDRAW, vec![], WITHDRAWN),
+        (of_lsp, vec![], WITHDRAWN),
+    ] {
         let mut guard = forwards("*");
         guard.registration.guard = true;
         let mut router = Router::new(vec![guard, holds(cancelled, "cancelled")], None);
