@@ -61,10 +61,10 @@ pub fn without_terminals(result: &str) -> Option<String> {
     };
     let list = offered.filter(|text| *text == "null" || text.starts_with('['));
     let methods = list.and_then(Entries::of).into_iter().flatten();
-    let (lost, kept): (Vec<_>, Vec<_>) = methods
+    let (dropped, kept): (Vec<_>, Vec<_>) = methods
         .map(|method| method.value)
         .partition(|method| may_run(method));
-    if list.is_some() && lost.is_empty() {
+    if list.is_some() && dropped.is_empty() {
         return None;
     }
     let others = others
