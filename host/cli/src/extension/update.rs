@@ -97,11 +97,15 @@ impl Update {
         let before = locked.agreed.signer.as_ref();
         let signer = |got: &Fetched| signer_after(before, &got.component, &got.signatures);
         let candidate = checks.get(place, &source, signer)?;
-        if candidate.release == locked.agreed {
+        let package = agreed_package(place, locked, &candidate);
+        let mut agreed = locked.agreed.clone();
+        // Locks of older programs do not say that it is a guard. The component that the user agreed to does.
+        agreed.guard |= package.as_ref().is_some_and(|package| package.asks.guard);
+        if candidate.release == agreed {
             return keep(place, locked, candidate);
         }
-        check_same(place, locked, &candidate)?;
-        let change = Change::between(&locked.agreed, &candidate.release);
+        check_same(locked, package.as_ref(), &candidate)?;
+        let change = Change::between(&agreed, &candidate.release);
         let is_more = !change.more.is_empty();
         say!("`{name}` has an update:");
         let more = change.more.iter().map(|more| format!("! it {more}"));
@@ -137,16 +141,25 @@ impl Update {
     }
 }
 
-/// An error if a candidate is another extension than the installed one, which may have another name in the lock.
-fn check_same(place: &Place, locked: &Locked, candidate: &Candidate) -> Result<()> {
-    let installed = place.store.read(&locked.agreed.digest).ok();
-    let installed = installed.and_then(|component| Package::read(Cursor::new(&component)).ok());
-    let old = installed.map_or_else(|| locked.name.clone(), |package| package.name);
-    if candidate.package.name == old {
+/// The package of the agreed component, if that is at hand: it is stored, or is the candidate.
+fn agreed_package(place: &Place, locked: &Locked, candidate: &Candidate) -> Option<Package> {
+    let digest = &locked.agreed.digest;
+    if candidate.release.digest == *digest {
+        return Some(candidate.package.clone());
+    }
+    let component = place.store.read(digest).ok()?;
+    Package::read(Cursor::new(&component)).ok()
+}
+
+/// An error if a candidate is another extension than the installed one with this package, which may have another name in
+/// the lock.
+fn check_same(locked: &Locked, package: Option<&Package>, candidate: &Candidate) -> Result<()> {
+    let old = package.map_or(&locked.name, |package| &package.name);
+    if candidate.package.name == *old {
         return Ok(());
     }
     let name = &locked.name;
-    let called = if old == *name {
+    let called = if old == name {
         String::new()
     } else {
         format!(", which is installed as `{name}`")
@@ -156,7 +169,7 @@ fn check_same(place: &Place, locked: &Locked, candidate: &Candidate) -> Result<(
         "{source} is the extension `{}`, and no version of `{}`{called}; nothing was changed. `acp-chain add` adds \
          it beside that one, which `acp-chain remove {name}` removes",
         quote(&candidate.package.name, MAX_QUOTE),
-        quote(&old, MAX_QUOTE)
+        quote(old, MAX_QUOTE)
     ))
 }
 

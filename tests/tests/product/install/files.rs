@@ -12,7 +12,7 @@ use acp_chain_tests::host;
 use acp_chain_tests::output::CommandOutput;
 use serde_json::Value;
 
-use super::world::{World, digest};
+use super::world::{World, digest, guard};
 
 const USED: &str = "# Ours.\n[agent]\ncommand = \"agent\"\n\n[[proxy]]\nuse = \"it\"\n";
 
@@ -646,4 +646,27 @@ fn what_is_no_extension_changes_nothing() {
     );
     assert_eq!(world.manifest_text(), before);
     assert!(world.components().is_empty());
+}
+
+#[test]
+fn a_guard_in_the_lock_of_an_older_program_is_one_that_the_user_agreed_to() {
+    let world = World::new();
+    let file = world.path("it.wasm");
+    fs::write(&file, guard("it", "1.0.0")).unwrap();
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    let lock = world.path("project/acp-chain.lock");
+    let text = fs::read_to_string(&lock).unwrap();
+    let older = text.replace("guard = true\n", "");
+    assert_ne!(older, text);
+    fs::write(&lock, &older).unwrap();
+    assert_eq!(world.do_run(&["update"]), "`it` is up to date.\n");
+    assert_eq!(fs::read_to_string(&lock).unwrap(), text);
+    fs::write(&lock, older).unwrap();
+    fs::write(&file, guard("it", "1.1.0")).unwrap();
+    let told = world.do_run(&["update", "--yes"]);
+    assert!(
+        !told.contains("guard") && told.contains("`it` is updated"),
+        "{told}"
+    );
+    assert!(world.locked("it").agreed.guard);
 }

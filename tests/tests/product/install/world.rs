@@ -118,11 +118,27 @@ impl World {
 
 /// An extension that forwards everything.
 pub fn package(name: &str, version: &str, powers: &[&str]) -> Vec<u8> {
+    written(&described(name, version, powers))
+}
+
+/// One whose package says that it is a guard.
+pub fn guard(name: &str, version: &str) -> Vec<u8> {
+    let mut package = described(name, version, &["prompts.read"]);
+    package.asks.guard = true;
+    written(&package)
+}
+
+fn written(package: &Package) -> Vec<u8> {
+    let component = fs::read(host::component("pass")).unwrap();
+    package.write(&component).unwrap()
+}
+
+fn described(name: &str, version: &str, powers: &[&str]) -> Package {
     let asked = powers.iter().map(|power| RequestedPower {
         power: (*power).to_owned(),
         reason: format!("It cannot do without {power}."),
     });
-    let package = Package {
+    Package {
         name: name.to_owned(),
         version: Version::parse(version).unwrap(),
         about: About {
@@ -136,9 +152,7 @@ pub fn package(name: &str, version: &str, powers: &[&str]) -> Vec<u8> {
         imports: Vec::new(),
         exports: Vec::new(),
         draft: false,
-    };
-    let component = fs::read(host::component("pass")).unwrap();
-    package.write(&component).unwrap()
+    }
 }
 
 pub fn digest(path: &Path) -> Digest {
