@@ -300,7 +300,8 @@ impl HooksPlan {
     pub fn without<H>(&self, why: &NoHooks) -> Result<ChainHooks<H>, ChainError> {
         if self.mode == HooksMode::Required {
             return Err(ChainError::new(format_args!(
-                "`hooks` is `required`, and the agent's hooks cannot be attached: {why}"
+                "`hooks` is `required`, and the agent's hooks cannot be attached: {why}; with `best-effort` it starts \
+                 all the same, and you are notified"
             )));
         }
         if matches!(why, NoHooks::Off) {
