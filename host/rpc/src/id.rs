@@ -47,8 +47,8 @@ impl Id {
         whole.parse().ok()
     }
 
-    /// The number of the request that an answer under this id is for. Some programs keep all ids as strings, and answer
-    /// the request 1 under the id `"1"`.
+    /// The number of the request that an answer under this id is for, or that a message names by it. Some programs keep
+    /// all ids as strings, and answer the request 1 under the id `"1"`.
     pub fn answered(&self) -> Option<u64> {
         let quoted = self.text.strip_prefix('"');
         let Some(digits) = quoted.and_then(|text| text.strip_suffix('"')) else {

@@ -22,8 +22,8 @@ pub(super) fn scoped(
     routed: &Routed,
     to: Place,
 ) -> Result<Option<Message>, Error> {
-    let number = named(&routed.message).and_then(|id| id.parse::<ExchangeId>().ok());
-    let Some(number) = number else {
+    let id = named(&routed.message).and_then(Id::parse);
+    let Some(number) = id.and_then(|id| id.answered()) else {
         return Ok(None);
     };
     let refused = |why| {

@@ -5,6 +5,7 @@
 use acp_chain::chain::sign_in::with_variable;
 use acp_chain::mcp::capabilities::with_acp;
 use acp_chain::mcp::declaration;
+use acp_chain::rpc::{Id, member};
 use acp_chain_tests::envelope;
 use acp_chain_tests::schema::{Exchange, Method, Side, exchanges, methods};
 use acp_chain_tests::wire::Wire;
@@ -46,6 +47,10 @@ fn batch(method: &'static Method, runner: &mut TestRunner) -> Vec<Exchange> {
     let some = some.prop_filter("servers over ACP are the host's", |exchange| {
         let declared = declaration::read(&exchange.params).unwrap_or_default();
         !declared.iter().any(|entry| entry.over_acp)
+    });
+    let some = some.prop_filter("a question names no request of the host's", |exchange| {
+        let named = member(&exchange.params, "requestId").and_then(Id::parse);
+        named.and_then(|id| id.answered()).is_none()
     });
     let batch = vec(some, BATCH).new_tree(runner);
     batch.expect("it can be generated").current()

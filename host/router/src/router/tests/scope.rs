@@ -17,9 +17,16 @@ fn a_question_names_the_request_by_the_clients_own_id() {
     let mut router = Router::new(vec![forwards("*")], None);
     client(&mut router, SIGN_IN);
     assert!(received(&mut router, Peer::Agent)[0].contains(r#""id":1,"#));
-    agent(&mut router, &question("7", "1"));
-    let asked = question("2", r#""s""#);
-    assert_eq!(received(&mut router, Peer::Client), [asked]);
+    // Some agents keep all ids as strings.
+    for (named, id) in [("1", "2"), (r#""1""#, "3")] {
+        agent(&mut router, &question("7", named));
+        let asked = question(id, r#""s""#);
+        assert_eq!(received(&mut router, Peer::Client), [asked]);
+        client(
+            &mut router,
+            &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"action":"cancel"}}}}"#),
+        );
+    }
 }
 
 #[test]
