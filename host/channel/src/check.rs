@@ -252,8 +252,8 @@ pub fn check_readers(grant: &Grant, body: &str, work: &mut Work) -> Result<(), C
         .map_err(|why| ChannelError::Denied(format!("parsers may read it differently: {why}")))
 }
 
-/// An error if the parameters or the result of a method of the protocol are a list: some readers take its elements for the
-/// members.
+/// An error if the parameters or the result of a method of the protocol are a list: some readers take its elements for
+/// the members.
 pub fn check_named(method: &str, body: &str) -> Result<(), ChannelError> {
     if rpc::is_by_position(body) && is_method(method) {
         return invalid(format!(
