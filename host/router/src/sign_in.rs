@@ -3,7 +3,7 @@
 //! to an agent, as its user expects the agent behind proxies.
 
 use acp_chain_powers::fold;
-use acp_chain_rpc::{Entries, Entry, decoded, edit, look_through, member};
+use acp_chain_rpc::{Entries, decoded, edit, look_through, member};
 use serde_json::{Value, json};
 
 /// The environment variable of a terminal for signing in.
@@ -48,11 +48,11 @@ pub fn with_variable(result: &str) -> Option<String> {
 /// An agent elsewhere cannot use a terminal of this machine, and chooses the words and variables of the command.
 pub fn without_terminals(result: &str) -> Option<String> {
     let entries: Vec<_> = Entries::of(result)?.collect();
-    let is_like = |entry: &&Entry<'_>| {
+    let meant = fold(METHODS);
+    let (alike, others): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| {
         let name = entry.name.map(decoded);
-        name.is_some_and(|name| name.is_none_or(|name| fold(&name) == fold(METHODS)))
-    };
-    let (alike, others): (Vec<&Entry<'_>>, Vec<_>) = entries.iter().partition(is_like);
+        name.is_some_and(|name| name.is_none_or(|name| fold(&name) == meant))
+    });
     let offered = match &alike[..] {
         [] => return None,
         [one] if one.name.and_then(decoded).as_deref() == Some(METHODS) => Some(one.value),
