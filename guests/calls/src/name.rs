@@ -59,9 +59,20 @@ impl Name {
         same_ending && (long.starts_with(stem) || hashed)
     }
 
-    /// Whether this may be a short name at all.
-    pub fn may_be_short(&self) -> bool {
-        short(&self.bare).is_some()
+    /// Whether this may be the short name of a file whose long name has this beginning and this end, both folded. A
+    /// short name keeps the first two characters of the long one, and three of those behind its last dot.
+    pub fn may_be_short_of(&self, beginning: &str, end: &str) -> bool {
+        let Some((stem, ending)) = short(&self.bare) else {
+            return false;
+        };
+        let long = beginning.trim_start_matches(['.', ' ']).chars();
+        let first = long.take_while(|c| *c != '.').filter(|c| *c != ' ').take(2);
+        let begins = first.map(replaced).zip(stem.chars()).all(|(a, b)| a == b);
+        let long_ending = end.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let ends = long_ending.is_empty()
+            || long_ending.contains(' ')
+            || long_ending.chars().map(replaced).take(3).eq(ending.chars());
+        !beginning.is_ascii() || !end.is_ascii() || (begins && ends)
     }
 }
 

@@ -69,15 +69,7 @@ impl Pattern {
 
     /// Whether some name may match both, as far as the texts before their first wildcards tell.
     pub fn may_share(&self, other: &Self) -> bool {
-        let beginning = |pattern: &Self| -> String {
-            let tokens = pattern.folded.iter();
-            let text = tokens.map_while(|token| match token {
-                Token::One(c) => Some(*c),
-                _ => None,
-            });
-            text.collect()
-        };
-        let (one, another) = (beginning(self), beginning(other));
+        let (one, another) = (self.beginning(), other.beginning());
         let have_text = !one.is_empty() && !another.is_empty();
         have_text && (one.starts_with(&another) || another.starts_with(&one))
     }
@@ -103,17 +95,32 @@ impl Pattern {
         self.matches(&name.given)
             || matches(&self.folded, &name.folded, Class::has_folded)
             || (name.bare != name.folded && matches(&self.folded, &name.bare, Class::has_folded))
-            || name.may_be_short()
+            || name.may_be_short_of(&self.beginning(), &self.end())
+    }
+
+    /// The text before the first wildcard, folded.
+    fn beginning(&self) -> String {
+        self.folded.iter().map_while(plain).collect()
+    }
+
+    /// The text behind the last wildcard, folded.
+    fn end(&self) -> String {
+        let reversed = self.folded.iter().rev().map_while(plain);
+        let end: Vec<char> = reversed.collect();
+        end.into_iter().rev().collect()
+    }
+}
+
+fn plain(token: &Token) -> Option<char> {
+    match token {
+        Token::One(c) => Some(*c),
+        _ => None,
     }
 }
 
 /// The text of tokens without wildcards.
 fn literal(tokens: &[Token]) -> Option<String> {
-    let character = |token: &Token| match token {
-        Token::One(c) => Some(*c),
-        _ => None,
-    };
-    tokens.iter().map(character).collect()
+    tokens.iter().map(plain).collect()
 }
 
 fn matches(tokens: &[Token], name: &str, has: fn(&Class, char) -> bool) -> bool {

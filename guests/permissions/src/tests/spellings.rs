@@ -187,6 +187,8 @@ fn a_denying_rule_does_not_match_impossible_meanings() {
         ("**/secret", "/proj/secrets~1"),
         ("**/secret", "/proj/RUNNER~1"),
         ("**/secret.txt", "/proj/SECRET~1.DOC"),
+        ("**/.env.*", "/proj/HEAD~1"),
+        ("**/*.pem", "/proj/PEMS~1.TXT"),
         ("**/.ssh/**", "/proj/ssh/id"),
         ("/proj/a", "/proj/a/b"),
         (r"C:\a\**", "/a/b"),
