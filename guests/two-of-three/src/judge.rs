@@ -56,6 +56,8 @@ pub(crate) struct Judge {
     pub(crate) builds: Vec<Pattern>,
     pub(crate) local_tools: Vec<String>,
     pub(crate) private: Vec<Glob>,
+    /// The folders of the user's own projects; without any, each project is one but those in `untrusted`.
+    pub(crate) trusted: Vec<Glob>,
     pub(crate) untrusted: Vec<Glob>,
     pub(crate) servers: BTreeMap<String, Server>,
     pub(crate) assume_private: AssumePrivate,
@@ -124,12 +126,20 @@ impl Judge {
         effects
     }
 
-    /// Whether all of a project is text from outside.
+    /// Whether all of a project is text from outside. In doubt it is, if the user has said which projects are.
     pub(crate) fn is_untrusted(&self, cwd: Option<&str>) -> bool {
-        match cwd {
-            Some(cwd) => meets(&self.untrusted, cwd, Directory::of(cwd).as_ref()),
-            None => !self.untrusted.is_empty(),
-        }
+        let Some(cwd) = cwd else {
+            return !(self.trusted.is_empty() && self.untrusted.is_empty());
+        };
+        let own = Directory::of(cwd);
+        let directory = own.as_ref();
+        let place = Place::of(cwd, directory);
+        let is_trusted = self.trusted.is_empty()
+            || place.exact.is_some_and(|exact| {
+                let mut globs = self.trusted.iter();
+                globs.any(|glob| glob.allows(&exact, directory, true))
+            });
+        !is_trusted || meets(&self.untrusted, cwd, directory)
     }
 
     fn add_server(&self, name: &str, effects: &mut Effects) {
