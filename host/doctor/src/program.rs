@@ -1,7 +1,8 @@
 //! This program, and its folders.
 
 use std::env;
-use std::path::Path;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
 
@@ -10,22 +11,41 @@ use super::finding::Finding;
 use acp_chain_app::home;
 use acp_chain_extension::Carried;
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::mounts::{self, Mount};
 use acp_chain_system::writable;
+
+/// A folder of the user's with files of this program.
+struct Folder {
+    /// What is in it.
+    what: &'static str,
+    /// The variable that names another place for it.
+    variable: &'static str,
+    path: fn() -> Option<PathBuf>,
+    /// What it means that it is on a network disk.
+    on_network: &'static str,
+}
+
+const FOLDERS: [Folder; 2] = [
+    Folder {
+        what: "extensions and your trust decisions",
+        variable: "XDG_DATA_HOME",
+        path: home::extensions,
+        on_network: "all machines that have it share them, with the values that proxies store, for which it has to lock \
+                     files",
+    },
+    Folder {
+        what: "compiled components",
+        variable: "XDG_CACHE_HOME",
+        path: home::code_cache,
+        on_network: "code runs from these files, so a chain ends if the disk goes away, or another machine removes one",
+    },
+];
 
 pub fn look(_: &Doctor) -> Vec<Finding> {
     let mut findings = vec![program()];
     findings.extend(home());
-    let folders = [
-        (
-            "extensions and your trust decisions",
-            "XDG_DATA_HOME",
-            home::extensions(),
-        ),
-        ("compiled components", "XDG_CACHE_HOME", home::code_cache()),
-    ];
-    for (what, variable, path) in folders {
-        findings.extend(path.map(|path| folder(what, variable, &path)));
-    }
+    let folders = FOLDERS.iter();
+    findings.extend(folders.filter_map(|folder| Some(folder.look(&(folder.path)()?))));
     findings.extend(home::check_owners().err().map(|exposed| {
         Finding::problem(exposed).step("do one of the two; until then acp-chain does not start")
     }));
@@ -85,12 +105,61 @@ fn home() -> Option<Finding> {
     )
 }
 
-fn folder(what: &str, variable: &str, path: &Path) -> Finding {
-    let shown = Untrusted::new(path.display());
-    let Err(refusal) = writable::check(path) else {
-        return Finding::fine(format!("{what}: {shown}"));
-    };
-    let step = refusal.step.as_deref().unwrap_or("make it writable");
-    Finding::problem(format!("{what}: {shown} cannot be written: {refusal}"))
-        .step(format!("{step}, or let {variable} name a folder of yours"))
+impl Folder {
+    fn look(&self, path: &Path) -> Finding {
+        let Self { what, variable, .. } = self;
+        let shown = Untrusted::new(path.display());
+        let Err(refusal) = writable::check(path) else {
+            let disk = mounts::of(path).filter(Mount::is_remote);
+            return self.placed(&shown, disk.map(|disk| disk.kind).as_deref());
+        };
+        let step = refusal.step.as_deref().unwrap_or("make it writable");
+        Finding::problem(format!("{what}: {shown} cannot be written: {refusal}"))
+            .step(format!("{step}, or let {variable} name a folder of yours"))
+    }
+
+    /// The finding about a place that can be written. `network` is the kind of its disk, if that is on another machine.
+    fn placed(&self, shown: &dyn Display, network: Option<&str>) -> Finding {
+        let Self {
+            what,
+            variable,
+            on_network,
+            ..
+        } = self;
+        let Some(kind) = network else {
+            return Finding::fine(format!("{what}: {shown}"));
+        };
+        let kind = Untrusted::new(kind);
+        Finding::note(format!(
+            "{what}: {shown}, on a network disk ({kind}): {on_network}"
+        ))
+        .step(format!(
+            "let {variable} name a folder on this machine, if that matters"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Remedy, State};
+
+    #[test]
+    fn a_folder_on_a_network_disk_is_told_with_what_that_means() {
+        for folder in &FOLDERS {
+            let fine = folder.placed(&"/home/me/x", None);
+            assert_eq!(fine.state, State::Fine);
+            let note = folder.placed(&"/home/me/x", Some("nfs4"));
+            assert_eq!(note.state, State::Note);
+            let says = format!(
+                "/home/me/x, on a network disk (nfs4): {}",
+                folder.on_network
+            );
+            assert!(note.says.contains(&says), "{}", note.says);
+            let Some(Remedy::Step(step)) = note.remedy else {
+                panic!("there is a step");
+            };
+            assert!(step.contains(folder.variable), "{step}");
+        }
+    }
 }

@@ -10,6 +10,11 @@ const MADE_UP: &str = "\
     binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs fusectl mqueue proc pstore rpc_pipefs \
     securityfs selinuxfs sysfs tracefs";
 
+/// File systems of other machines.
+const REMOTE: &str = "\
+    afs beegfs ceph cifs coda davfs fuse.ceph fuse.davfs fuse.glusterfs fuse.rclone fuse.s3fs fuse.sshfs glusterfs gpfs \
+    lustre ncpfs nfs nfs4 orangefs pvfs2 smb3 smbfs";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
     pub path: PathBuf,
@@ -22,6 +27,18 @@ impl Mount {
     pub fn is_made_up(&self) -> bool {
         MADE_UP.split(' ').any(|kind| kind == self.kind)
     }
+
+    /// Whether its files are on another machine.
+    pub fn is_remote(&self) -> bool {
+        REMOTE.split(' ').any(|kind| kind == self.kind)
+    }
+}
+
+/// The file system that a path is on; of what does not exist yet, the nearest folder above it counts.
+pub fn of(path: &Path) -> Option<Mount> {
+    let mut all = path.ancestors();
+    let there = all.find_map(|above| above.canonicalize().ok())?;
+    within(&there).0
 }
 
 /// The file systems mounted below a directory, and the one that it is on. The path has no links.
@@ -112,6 +129,22 @@ mod tests {
         let below = vec![("/a b/c".to_owned(), "nfs4".to_owned())];
         assert_eq!(seen("/a b"), ("vfat".to_owned(), below));
         assert_eq!(seen("/").1.len(), 3);
+    }
+
+    #[test]
+    fn file_systems_of_other_machines_are_recognized() {
+        let (_, below) = sort(TABLE, Path::new("/"));
+        let remote = below.iter().filter(|mount| mount.is_remote());
+        let kinds: Vec<_> = remote.map(|mount| &*mount.kind).collect();
+        assert_eq!(kinds, ["nfs4"]);
+    }
+
+    #[test]
+    fn what_does_not_exist_yet_is_on_the_file_system_of_the_folder_above() {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, later) = (of(folder.path()), of(&folder.path().join("a/b")));
+        assert_eq!(own, later);
+        assert_eq!(own.is_some(), cfg!(target_os = "linux"));
     }
 
     #[test]

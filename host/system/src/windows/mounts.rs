@@ -13,6 +13,16 @@ impl Mount {
     pub fn is_made_up(&self) -> bool {
         false
     }
+
+    /// Whether its files are on another machine.
+    pub fn is_remote(&self) -> bool {
+        false
+    }
+}
+
+/// The file system that a path is on.
+pub fn of(_: &Path) -> Option<Mount> {
+    None
 }
 
 /// The file systems mounted below a directory, and the one that it is on.
