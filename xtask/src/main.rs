@@ -19,6 +19,7 @@ mod portable;
 mod release;
 mod schema;
 mod soak;
+mod systems;
 mod test;
 mod windows;
 
@@ -87,12 +88,8 @@ enum Command {
     Portable,
     /// Build the program for Windows, and run the tests that make sense there under Wine.
     Windows(windows::Options),
-    /// Pack the program for Linux on arm64, and run its promises in an emulator.
-    Arm64 {
-        /// A program for arm64 that carries the extensions, instead of a new build.
-        #[arg(long)]
-        program: Option<PathBuf>,
-    },
+    /// Pack the program for Linux on arm64, and run its promises and tests in an emulator.
+    Arm64(arm64::Options),
     /// Check that everything compiles without warnings with the newest stable Rust, in a separate toolchain, and list
     /// what the newest schema of the protocol would add.
     Newest,
@@ -154,7 +151,7 @@ fn run(workspace: &Workspace, command: Command) -> Result<ExitCode> {
         Command::Soak { minutes } => return soak::run(workspace, minutes),
         Command::Portable => portable::check(workspace)?,
         Command::Windows(options) => return windows::run(workspace, &options),
-        Command::Arm64 { program } => arm64::run(workspace, program)?,
+        Command::Arm64(options) => return arm64::run(workspace, options),
         Command::Newest => newest::check(workspace)?,
         Command::ReleaseCheck => release::check(workspace)?,
         Command::Languages => make(workspace, "languages", &[])?,

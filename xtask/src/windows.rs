@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
-use xtask::fetch::{debian, target};
+use xtask::fetch::debian;
 use xtask::publish;
 use xtask::workspace::Workspace;
 
 use crate::make::{self, BuildScope};
+use crate::systems::{self, Outcome, outcomes};
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
 
@@ -25,11 +25,7 @@ const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 /// The components of the tests.
 const COMPONENTS: [&str; 3] = ["redact", "todo", "files"];
 
-/// The program of the tests, in `tests/systems`.
-const TESTS: &str = "systems";
-
-/// The page with the results, and the mark before them.
-const PAGE: &str = "docs/systems.md";
+/// The mark before the results in the book.
 const BEGIN: &str = "<!-- by cargo xtask windows -->\n";
 
 #[derive(clap::Args)]
@@ -55,23 +51,6 @@ struct Wine {
     home: PathBuf,
 }
 
-/// A line of the results: what it is about, and whether it is as on Windows.
-struct Outcome {
-    about: String,
-    says: String,
-}
-
-impl Outcome {
-    /// What a line says after this mark.
-    fn read(line: &str, mark: &str) -> Option<Self> {
-        let (about, says) = line.trim().rsplit_once(mark)?;
-        Some(Self {
-            about: about.to_owned(),
-            says: says.to_owned(),
-        })
-    }
-}
-
 /// Builds everything, runs the probes and the tests, and returns whether all tests pass.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     ensure!(
@@ -86,52 +65,25 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     wine.begin(workspace)?;
     let probes = wine.probe(&folder)?;
     let tests = wine.test(workspace, &built, &options.args)?;
-    let failed = tests.iter().filter(|test| test.says != "ok").count();
+    let failed = systems::failed(&tests);
     println!("\n{} tests, {failed} of them failed", tests.len());
     for probe in &probes {
         println!("{}: {}", probe.about, probe.says);
     }
     if options.publish {
         let results = table(&wine.version()?, &tests, &probes);
-        publish::tables(workspace, PAGE, BEGIN, &results)?;
+        publish::tables(workspace, systems::PAGE, BEGIN, &results)?;
     }
     Ok(xtask::verdict(failed == 0))
 }
 
 /// Builds the program and the tests.
 fn build(workspace: &Workspace) -> Result<Built> {
-    let log = workspace.target("windows/build.json");
-    fs::create_dir_all(log.with_file_name(""))?;
-    workspace.step("program and tests for Windows", |step| {
-        target::add(workspace, step, TARGET)?;
-        let mut build = workspace.cargo(
-            "build --locked --package acp-chain-cli --package acp-chain-systems \
-             --bin acp-chain --bin systems-agent",
-        );
-        // The output is read below.
-        build.args(["--test", TESTS, "--message-format=json-render-diagnostics"]);
-        target::compile_for(&mut build, TARGET, COMPILER);
-        step.run_into(&mut build, &log)
-    })?;
-    let messages = fs::read_to_string(&log)?;
-    let messages = messages.lines().filter_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let file = PathBuf::from(message["executable"].as_str()?);
-        Some((message, file))
-    });
-    let (mut tests, mut program) = (None, None);
-    for (message, file) in messages {
-        let is_test = message["profile"]["test"] == true;
-        match (message["target"]["name"].as_str(), is_test) {
-            (Some(TESTS), true) => tests = Some(file),
-            (Some("acp-chain"), false) => program = Some(file),
-            _ => {}
-        }
-    }
-    let missing = |what: &str| format!("cargo has not built {what}: see {}", log.display());
+    let more = "--package acp-chain-cli --bin acp-chain";
+    let built = systems::build(workspace, "windows", TARGET, COMPILER.as_ref(), more)?;
     Ok(Built {
-        tests: tests.with_context(|| missing("the tests"))?,
-        program: program.with_context(|| missing("the program"))?,
+        tests: built.tests,
+        program: built.program.context("cargo has not built the program")?,
     })
 }
 
@@ -257,23 +209,9 @@ impl Wine {
     }
 }
 
-/// The outcomes in the output of a program of tests.
-fn outcomes(printed: &str) -> impl Iterator<Item = Outcome> {
-    let lines = printed.lines();
-    let tests = lines.filter_map(|line| line.trim().strip_prefix("test "));
-    tests.filter_map(|test| Outcome::read(test, " ... "))
-}
-
 /// The results, for the book.
 fn table(wine: &str, tests: &[Outcome], probes: &[Outcome]) -> String {
-    let passed = tests.iter().filter(|test| test.says == "ok").count();
-    let mut text = format!(
-        "Under {wine}, {passed} of {} tests pass:\n\n| Test | |\n|---|---|\n",
-        tests.len()
-    );
-    for Outcome { about, says } in tests {
-        let _ = writeln!(text, "| `{about}` | {says} |");
-    }
+    let mut text = systems::table(wine, tests);
     text += "\nWhat Windows promises, and what Wine does:\n\n| Call | Wine |\n|---|---|\n";
     for Outcome { about, says } in probes {
         let _ = writeln!(text, "| {about} | {says} |");
@@ -284,23 +222,6 @@ fn table(wine: &str, tests: &[Outcome], probes: &[Outcome]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn outcomes_are_read_from_what_tests_print() {
-        let printed = "running 2 tests\r\ntest kills::leaves_nothing ... ok\r\n\
-                       test cache::is_used ... FAILED\r\n\r\ntest result: FAILED. 1 passed; 1 failed\r\n";
-        let read: Vec<_> = outcomes(printed)
-            .map(|test| (test.about, test.says))
-            .collect();
-        let expected = [
-            ("kills::leaves_nothing", "ok"),
-            ("cache::is_used", "FAILED"),
-        ];
-        assert_eq!(
-            read,
-            expected.map(|(about, says)| (about.to_owned(), says.to_owned()))
-        );
-    }
 
     #[test]
     fn a_path_has_a_drive_on_windows() {

@@ -1,5 +1,5 @@
-//! What the program promises on every system, tested on whatever system runs this: natively, and by `cargo xtask
-//! windows` under Wine. `docs/systems.md` has the promises.
+//! What the program promises on every system, tested on whatever system runs this: natively, by `cargo xtask
+//! windows` under Wine, and some by `cargo xtask arm64` in an emulator. `docs/systems.md` has the promises.
 //!
 //! | file | what it tests |
 //! |---|---|
