@@ -22,7 +22,7 @@ pub enum Side {
     Direct,
     /// acp-chain starts it.
     Behind,
-    /// acp-chain starts it, with the chain of [`Place::chain`].
+    /// acp-chain starts it, with the chain of [`Place::chain`], and keeps receipts.
     Hooked,
     /// acp-chain starts it, with the chain of [`Place::chain`], and neither trace nor log.
     Timed,
@@ -87,6 +87,11 @@ impl<'a> Place<'a> {
         self.logs.join("trace.jsonl")
     }
 
+    /// The receipts of all chains of [`Side::Hooked`].
+    pub fn receipts(&self) -> PathBuf {
+        self.logs.join("receipts")
+    }
+
     /// Adds members to a JSON file in the home folder.
     pub fn add(&self, file: &str, members: &Value) -> Result<()> {
         let text = fs::read_to_string(self.home.join(file)).unwrap_or_else(|_| "{}".into());
@@ -125,6 +130,9 @@ impl<'a> Place<'a> {
                 let log = self.logs.join("acp-chain.log");
                 words.extend(["--log-file".into(), text(&log)?]);
                 words.extend(["--trace".into(), text(&self.trace())?]);
+            }
+            if self.side == Side::Hooked {
+                words.extend(["--receipts".into(), text(&self.receipts())?]);
             }
             words.push("--".into());
             // The cache is only for acp-chain.

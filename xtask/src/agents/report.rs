@@ -13,7 +13,7 @@ pub const BEGIN_HOOKS: &str = "<!-- by cargo xtask agents --hooks -->\n";
 pub const BEGIN_SPEED: &str = "<!-- by cargo xtask agents --hooks --speed -->\n";
 
 /// The columns of the table of hooks, with the steps that must work.
-const HOOKS: [(&str, &[Step]); 9] = [
+const HOOKS: [(&str, &[Step]); 10] = [
     ("sees", &[Step::Sees]),
     ("refuses", &[Step::Refuses]),
     ("changes", &[Step::Changes]),
@@ -23,6 +23,7 @@ const HOOKS: [(&str, &[Step]); 9] = [
     ("brake", &[Step::StopsLoop, Step::KeepsBudget]),
     ("two-of-three", &[Step::AsksBeforeThird]),
     ("ways out", &[Step::AsksOnEachWay]),
+    ("receipts", &[Step::KeepsReceipts]),
 ];
 
 /// What acp-chain and our extension add.

@@ -39,6 +39,8 @@ pub enum Step {
     AsksBeforeThird,
     /// It does so on each way out.
     AsksOnEachWay,
+    /// The log of receipts verifies, and has what was decided.
+    KeepsReceipts,
     /// A hook of the user's own still runs.
     OwnHook,
     /// The user's settings are as they were.
@@ -90,6 +92,7 @@ impl Step {
             Self::KeepsBudget => "a day's budget",
             Self::AsksBeforeThird => "asks before the third",
             Self::AsksOnEachWay => "asks on each way out",
+            Self::KeepsReceipts => "keeps receipts",
             Self::OwnHook => "the user's own hook",
             Self::Settings => "the user's settings",
             Self::HooksOff => "hooks off",

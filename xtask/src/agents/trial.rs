@@ -1,8 +1,9 @@
 //! One agent takes all steps; in `hooks`, with its hooks attached, in `brake`, with limits, and in `thirds`, asked
-//! about before it posts a key. In `speed`, its calls are timed.
+//! about before it posts a key, with what `receipts` finds in their log. In `speed`, its calls are timed.
 
 mod brake;
 pub mod hooks;
+mod receipts;
 pub mod speed;
 mod thirds;
 

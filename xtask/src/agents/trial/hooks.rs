@@ -13,7 +13,7 @@ use acp_chain_acp::{BEFORE_TOOL, PERMISSION, PROMPT};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{CALLED, Record, Trial, brake, mode, thirds, turn};
+use super::{CALLED, Record, Trial, brake, mode, receipts, thirds, turn};
 use crate::agents::hooked::{Hooked, OWN, PERMISSIVE};
 use crate::agents::places::{Place, Side};
 use crate::agents::roster::{Agent, Launch};
@@ -87,7 +87,8 @@ fn steps(agent: &Agent, hooked: &Hooked, place: &mut Place) -> Result<Vec<Outcom
         Outcome::of(Step::Settings, changed.is_empty(), changed.join(", ")),
     ]);
     let record = brake::steps(hooked, place, &launch, record)?;
-    let record = thirds::steps(hooked, place, &launch, record)?;
+    let mut record = thirds::steps(hooked, place, &launch, record)?;
+    receipts::step(place, &[KEY, FORBIDDEN], &mut record);
 
     write_chain(hooked, place)?;
     (hooked.disable)(place, &mut launch)?;
