@@ -25,12 +25,12 @@ impl LimitsCommand {
         let defaults = Limits::default();
         for limit in TABLE {
             let (value, ceiling) = (limit.show(&defaults), limit.show(&user.ceilings));
-            say!("{}  {value}, up to {ceiling}", limit.key);
-            say!("    {}; past it: {}", limit.what, limit.passing);
+            show!("{}  {value}, up to {ceiling}", limit.key);
+            show!("    {}; past it: {}", limit.what, limit.passing);
         }
         for fixed in FIXED {
-            say!("({})  {}", fixed.name, fixed.quantity.show(fixed.value));
-            say!("    {}; past it: {}", fixed.what, fixed.passing);
+            show!("({})  {}", fixed.name, fixed.quantity.show(fixed.value));
+            show!("    {}; past it: {}", fixed.what, fixed.passing);
         }
         Ok(())
     }

@@ -22,8 +22,8 @@ impl Powers {
         for power in Power::all() {
             let (key, words, reason) = (power.key, power.words, power.reason);
             let danger = power.danger.as_str();
-            say!("{key:longest$}  {words}");
-            say!("{:longest$}  danger: {danger}; {reason}", "");
+            show!("{key:longest$}  {words}");
+            show!("{:longest$}  danger: {danger}; {reason}", "");
         }
     }
 }

@@ -35,5 +35,5 @@ fn print(name: &str, verdict: &Verdict) {
         Err(Reason::Broken(why)) => (style("✗").red(), why),
         Err(Reason::NotHere(why)) => (style("–").yellow(), why),
     };
-    say!("{mark} {name:LONGEST_NAME$}  {text}");
+    show!("{mark} {name:LONGEST_NAME$}  {text}");
 }

@@ -185,10 +185,10 @@ impl Trust {
             _ => question::all(&opened),
         };
         for line in question.lines {
-            say!("{line}");
+            show!("{line}");
         }
         if let Some(signer) = signer {
-            say!(
+            show!(
                 "\nIt is trusted as it is, for it is signed by {signer}, whom your config.toml trusts"
             );
         }

@@ -23,6 +23,9 @@ pub enum Reasons {
 /// With more powers than this, reasons are folded.
 const WHOLE: usize = 6;
 
+/// The line before an example, which is at the end.
+pub const FOR_EXAMPLE: &str = "For example";
+
 /// How many lines of an example are shown.
 const EXAMPLE: usize = 60;
 
@@ -59,7 +62,7 @@ fn example(package: &Package) -> Vec<String> {
     let rows = rows.map(|line| quote(line, MAX_QUOTE));
     let lines = entry.into_iter().chain([String::new()]).chain(rows);
     let indented = lines.map(|line| format!("  {line}").trim_end().to_owned());
-    std::iter::once("For example".to_owned())
+    std::iter::once(FOR_EXAMPLE.to_owned())
         .chain(indented)
         .collect()
 }

@@ -61,7 +61,7 @@ fn installed() -> Result<()> {
         }
     }
     if names.is_empty() {
-        say!(
+        show!(
             "No agents are installed; `acp-chain agent list --available` shows what `acp-chain agent add NAME` installs."
         );
     }

@@ -29,33 +29,33 @@ pub fn print(
                 1 => "1 proxy".to_owned(),
                 count => format!("{count} proxies"),
             };
-            say!("config.toml  {}: {proxies} of your own", show(&path));
+            show!("config.toml  {}: {proxies} of your own", show(&path));
         }
-        Some(path) => say!("config.toml  {} is not there", show(&path)),
-        None => say!("config.toml  there is no home folder for one"),
+        Some(path) => show!("config.toml  {} is not there", show(&path)),
+        None => show!("config.toml  there is no home folder for one"),
     }
     let records = home::trust().map(|folder| Records::open(&folder));
     let root = match locate(folder, records.as_ref()) {
         Found::Project(root) => root,
         Found::None(end) => {
-            say!("project      none: {end}");
+            show!("project      none: {end}");
             return Ok(None);
         }
     };
-    say!(
+    show!(
         "project      {}, the nearest folder upwards with {MANIFEST}",
         show(&root)
     );
     let manifest = root.join(MANIFEST);
-    say!("manifest     {}", show(&manifest));
+    show!("manifest     {}", show(&manifest));
     let lock = Lock::beside(&manifest);
     if lock.symlink_metadata().is_ok() {
-        say!("lock         {}", show(&lock));
+        show!("lock         {}", show(&lock));
     } else {
-        say!("lock         {} is not there", show(&lock));
+        show!("lock         {} is not there", show(&lock));
     }
     let Some(records) = &records else {
-        say!("trust        none: there is no home folder to remember it in");
+        show!("trust        none: there is no home folder to remember it in");
         return Ok(None);
     };
     let command = trust(&root);
@@ -72,7 +72,7 @@ pub fn print(
     {
         let opened = OpenProject::new(content, user, installed, named)?;
         if record.lets(&opened.agreed()) {
-            say!(
+            show!(
                 "trust        since {}, to its files as they were then, which still run; {command} shows what is \
                  different",
                 Untrusted::new(&record.since)
@@ -94,7 +94,7 @@ pub fn print(
         State::Wrong(error) => return Err(error.into()),
     };
     if let Some(why) = why {
-        say!("trust        {why}");
+        show!("trust        {why}");
         return Ok(None);
     }
     let content = Content::read(&root, &installed.carried, Keep::Components)?;
@@ -102,16 +102,16 @@ pub fn print(
     let agreed = opened.agreed();
     match records.standing(&root, Some(&opened.content))? {
         Standing::Trusted(record) if record.lets(&agreed) => {
-            say!("trust        since {}", Untrusted::new(record.since));
+            show!("trust        since {}", Untrusted::new(record.since));
         }
         Standing::Trusted(_) => {
-            say!(
+            show!(
                 "trust        none: its proxies ask for more than you agreed to; {command} shows what it is"
             );
             return Ok(None);
         }
         _ => match vouched(&opened.content, &agreed, &user.signers) {
-            Some(key) => say!("trust        signed by {key}, whom your config.toml trusts"),
+            Some(key) => show!("trust        signed by {key}, whom your config.toml trusts"),
             None => return Err(wrong!("it was changed just now; retry")),
         },
     }

@@ -114,7 +114,7 @@ impl Check {
             Some(agent) => {
                 say!("agent  {}", command_line(agent));
                 if let Some(hooks) = hooks {
-                    say!("hooks  {}", hooks.text);
+                    show!("hooks  {}", hooks.text);
                     if !hooks.start {
                         tell!("acp-chain: hooks: {}", hooks.text);
                         valid = false;
@@ -124,7 +124,7 @@ impl Check {
             None => say!("agent  named on the command line"),
         }
         say!("");
-        say!("While it runs, acp-chain itself {rights}.");
+        show!("While it runs, acp-chain itself {rights}.");
         Ok(valid)
     }
 
@@ -300,7 +300,7 @@ fn print_guarding(manifest: &Manifest, entry: &ProxyEntry) -> bool {
         return false;
     }
     if let Some(why) = entry.cannot_guard() {
-        say!("  │  ! {why}");
+        show!("  │  ! {why}");
     }
     true
 }
@@ -393,7 +393,7 @@ fn print_start(
         declared.map_err(Failure::new).map(|()| started)
     });
     for text in start.warnings {
-        say!("  │  ! {}", Untrusted::new(text));
+        show!("  │  ! {}", Untrusted::new(text));
     }
     match started {
         Ok(_) if !in_full => true,
@@ -403,7 +403,7 @@ fn print_start(
             }
             if guest.grant.has("tools") {
                 for line in runtime.block_on(left_out(started)) {
-                    say!("  │  ! {}", Untrusted::new(line));
+                    show!("  │  ! {}", Untrusted::new(line));
                 }
             }
             true

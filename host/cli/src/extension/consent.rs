@@ -94,15 +94,15 @@ pub fn show(candidate: &Candidate) {
     let release = &candidate.release;
     let (digest, size) = (release.digest, release.size);
     about::print(&candidate.package, digest, size, Reasons::Folded);
-    say!("It comes from {}", shown(&release.source));
-    say!("It is signed by {}", signer(release));
+    show!("It comes from {}", shown(&release.source));
+    show!("It is signed by {}", signer(release));
     if let Some(why) = &candidate.unread {
-        say!("! its signatures cannot be read: {}", quote(why, MAX_QUOTE));
+        show!("! its signatures cannot be read: {}", quote(why, MAX_QUOTE));
     }
     let imports = release.imports.iter();
     let imports: Vec<_> = imports.map(|import| quote(import, MAX_QUOTE)).collect();
     match &imports[..] {
-        [] => say!("It imports nothing"),
-        imports => say!("It imports {}", imports.join(", ")),
+        [] => show!("It imports nothing"),
+        imports => show!("It imports {}", imports.join(", ")),
     }
 }

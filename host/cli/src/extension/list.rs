@@ -53,14 +53,14 @@ impl List {
         for name in unlocked {
             say!("{}", quote(name, MAX_QUOTE));
             if carried.named(name).is_some() {
-                say!("  comes with acp-chain");
+                show!("  comes with acp-chain");
             } else {
-                say!("  ! it is not installed: `acp-chain add SOURCE` installs it");
+                show!("  ! it is not installed: `acp-chain add SOURCE` installs it");
             }
         }
         if lock.is_empty() && used.is_empty() {
             let manifest = place.shown();
-            say!("{manifest} has no extensions; `acp-chain add SOURCE` installs one.");
+            show!("{manifest} has no extensions; `acp-chain add SOURCE` installs one.");
         }
         Ok(())
     }
@@ -83,7 +83,7 @@ impl List {
         }
         match (self.json, carried.iter().next()) {
             (true, _) => say!("{:#}", json!({ "extensions": all })),
-            (false, None) => say!("No extensions come with this program."),
+            (false, None) => show!("No extensions come with this program."),
             (false, Some(_)) => {}
         }
         Ok(())
@@ -118,24 +118,24 @@ fn print(place: &Place, locked: &Locked, used: &[String]) {
     let (name, release) = (&locked.name, &locked.agreed);
     let version = quote(release.version.as_deref().unwrap_or_default(), MAX_QUOTE);
     say!("{name} {version}");
-    say!("  from      {}", shown(&release.source));
-    say!("  digest    {}", release.digest);
-    say!("  signer    {}", signer(release));
+    show!("  from      {}", shown(&release.source));
+    show!("  digest    {}", release.digest);
+    show!("  signer    {}", signer(release));
     if let Err(error) = place.store.read(&release.digest) {
-        say!("  ! {error}");
+        show!("  ! {error}");
     }
     if !used.contains(name) {
-        say!(
+        show!(
             "  ! the manifest does not use it: `acp-chain remove {name}` removes it, and `[[proxy]]` with \
              `use = \"{name}\"` uses it"
         );
     }
     if let Some(pending) = &locked.pending {
         let version = quote(pending.version.as_deref().unwrap_or_default(), MAX_QUOTE);
-        say!("  pending   {version} {}", pending.digest);
+        show!("  pending   {version} {}", pending.digest);
         for more in Change::between(release, pending).more {
-            say!("    ! it {}", quote(&more, MAX_QUOTE));
+            show!("    ! it {}", quote(&more, MAX_QUOTE));
         }
-        say!("    `acp-chain update {name}` asks you about it");
+        show!("    `acp-chain update {name}` asks you about it");
     }
 }

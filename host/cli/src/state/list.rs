@@ -40,7 +40,7 @@ impl List {
             print(summary);
         }
         if summaries.is_empty() {
-            say!("No proxy has stored anything.");
+            show!("No proxy has stored anything.");
         }
         Ok(())
     }
@@ -75,15 +75,15 @@ pub fn facts(summary: &Summary) -> serde_json::Value {
 fn print(summary: &Summary) {
     let namespace = &summary.namespace;
     say!("{}", quote(&namespace.extension, MAX_QUOTE));
-    say!("  from      {}", quote(&namespace.source, MAX_QUOTE));
-    say!("  for       {}", owner(namespace));
+    show!("  from      {}", quote(&namespace.source, MAX_QUOTE));
+    show!("  for       {}", owner(namespace));
     say!(
         "  has       {}, {} with keys",
         values(summary.count),
         about(summary.bytes)
     );
-    say!("  since     {}", text(summary.since));
-    say!("  changed   {}", text(summary.changed));
+    show!("  since     {}", text(summary.since));
+    show!("  changed   {}", text(summary.changed));
 }
 
 /// The values of a namespace, as a line.

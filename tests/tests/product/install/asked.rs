@@ -58,3 +58,35 @@ fn an_update_that_wants_more_waits_for_a_yes() {
         (digest(&file), None)
     );
 }
+
+#[test]
+fn in_a_narrow_terminal_no_line_begins_that_does_not_in_a_wide_one() {
+    let world = World::new();
+    let powers = ["prompts.read", "prompts.change", "tool-calls.change"];
+    world.package("it.wasm", "it", "1.0.0", &powers);
+    let [wide, narrow] = [1000, 44].map(|columns| {
+        let mut command = world.command(&world.program);
+        command.args(["info", "it.wasm"]);
+        let terminal = Terminal::open().unwrap();
+        terminal.resize(24, columns).unwrap();
+        let (is_success, shown) = terminal.run(command, "").unwrap();
+        assert!(is_success, "{shown}");
+        shown
+    });
+    assert!(wide.contains("  ! changes, delays or refuses"), "{wide}");
+    let begun = |shown: &str| shown.lines().filter(|line| !line.starts_with(' ')).count();
+    assert_eq!(begun(&narrow), begun(&wide), "{narrow}");
+    let marks = |shown: &str| {
+        shown
+            .lines()
+            .filter(|line| line.starts_with("  ! "))
+            .count()
+    };
+    assert_eq!((marks(&narrow), marks(&wide)), (2, 2), "{narrow}");
+    for line in narrow.lines() {
+        let is_one_word = !line.trim().contains(' ');
+        assert!(is_one_word || line.chars().count() <= 44, "{narrow}");
+    }
+    let words = |shown: &str| shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(&narrow), words(&wide));
+}
