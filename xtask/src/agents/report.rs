@@ -13,7 +13,7 @@ pub const BEGIN_HOOKS: &str = "<!-- by cargo xtask agents --hooks -->\n";
 pub const BEGIN_SPEED: &str = "<!-- by cargo xtask agents --hooks --speed -->\n";
 
 /// The columns of the table of hooks, with the steps that must work.
-const HOOKS: [(&str, &[Step]); 10] = [
+const HOOKS: [(&str, &[Step]); 11] = [
     ("sees", &[Step::Sees]),
     ("refuses", &[Step::Refuses]),
     ("changes", &[Step::Changes]),
@@ -21,6 +21,7 @@ const HOOKS: [(&str, &[Step]); 10] = [
     ("hides failed commands", &[Step::HidesFailure]),
     ("subagents", &[Step::Subagent]),
     ("brake", &[Step::StopsLoop, Step::KeepsBudget]),
+    ("tokens", &[Step::CountsTokens]),
     ("two-of-three", &[Step::AsksBeforeThird]),
     ("ways out", &[Step::AsksOnEachWay]),
     ("receipts", &[Step::KeepsReceipts]),
@@ -336,8 +337,9 @@ mod tests {
                 fails: &[Step::HidesOutput],
             }];
             let table = hooks_table(&rows);
+            let others = "| – ".repeat(HOOKS.len() - 4);
             assert!(
-                table.ends_with(&format!("| – | – | – | {sign} | – | – | – | – | – |\n")),
+                table.ends_with(&format!("| – | – | – | {sign} {others}|\n")),
                 "{table}"
             );
             let [broken, better] = unexpected(&rows);

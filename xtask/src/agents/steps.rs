@@ -35,6 +35,8 @@ pub enum Step {
     StopsLoop,
     /// `brake` keeps a day's budget over two connections.
     KeepsBudget,
+    /// `brake` counts the tokens that the agent reports.
+    CountsTokens,
     /// `two-of-three` asks before a key is posted, and with a no it is not.
     AsksBeforeThird,
     /// It does so on each way out.
@@ -90,6 +92,7 @@ impl Step {
             Self::Subagent => "subagents",
             Self::StopsLoop => "stops a loop",
             Self::KeepsBudget => "a day's budget",
+            Self::CountsTokens => "counts tokens",
             Self::AsksBeforeThird => "asks before the third",
             Self::AsksOnEachWay => "asks on each way out",
             Self::KeepsReceipts => "keeps receipts",

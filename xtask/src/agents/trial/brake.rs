@@ -1,14 +1,15 @@
-//! An agent behind `brake`: a loop of the same call is stopped, and a day's budget holds for two connections at once
-//! and for a later one.
+//! An agent behind `brake`: a loop of the same call is stopped, a day's budget holds for two connections at once and for
+//! a later one, and a limit on tokens holds if the agent reports any.
 //!
 //! How often a command ran is seen from the file to which it adds a line.
 
 use std::fs;
 
+use acp_chain_acp::PROMPT;
 use anyhow::Result;
 use serde_json::json;
 
-use super::{Record, TO_END, Trial};
+use super::{Record, TO_END, Trial, turn};
 use crate::agents::hooked::Hooked;
 use crate::agents::places::Place;
 use crate::agents::roster::Launch;
@@ -57,7 +58,29 @@ pub fn steps(hooked: &Hooked, place: &Place, launch: &Launch, record: Record) ->
     later.greet()?;
     let works = is_kept && is_refused && later.has_no_turn()?;
     later.note(Step::KeepsBudget, works);
-    later.exit()
+    let record = later.exit()?;
+    count_tokens(hooked, place, launch, record)
+}
+
+/// Takes two turns in a session that may use one token: the model reports more for the first.
+fn count_tokens(hooked: &Hooked, place: &Place, launch: &Launch, record: Record) -> Result<Record> {
+    let limits = json!({"session": {"tokens": 1, "action": "stop"}});
+    hooked.write_chain(place, &[json!({"use": "brake", "config": limits})])?;
+    let mut trial = Trial::connect(place, launch, "brake-tokens", record)?;
+    trial.greet()?;
+    let session = trial.open_permissive()?;
+    trial.client.ask(PROMPT, turn(&session, "text"))?;
+    trial.client.heard();
+    trial.client.ask(PROMPT, turn(&session, "text"))?;
+    let said = trial.client.text().trim().to_owned();
+    // Without a report, nothing can be counted.
+    let outcome = if said.contains(NOT_SENT) {
+        Outcome::of(Step::CountsTokens, true, said)
+    } else {
+        Outcome::not_offered(Step::CountsTokens)
+    };
+    trial.record.outcomes.push(outcome);
+    trial.exit()
 }
 
 /// The script of a model that makes the same call again and again.
