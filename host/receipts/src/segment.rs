@@ -192,15 +192,26 @@ pub fn hash(line: &[u8]) -> Option<Hash> {
 /// Whether all records of a segment are older than this.
 pub fn is_before(segment: &Segment, until: SystemTime) -> Result<bool, LogError> {
     let wrong = at(&segment.path);
-    let file = File::open(&segment.path).map_err(&wrong)?;
+    let open = || File::open(&segment.path).map_err(&wrong);
+    let time = |line: &[u8]| {
+        let record: Record = serde_json::from_slice(line).ok()?;
+        parse_rfc3339(&record.time).ok()
+    };
     let mut last = Vec::new();
-    for line in Lines::new(file).skip(1) {
+    for line in Lines::new(open()?).skip(1) {
         last = line.map_err(&wrong)?.text;
     }
-    // Records are in the order of their times, but for clocks that are set.
-    let record: Option<Record> = serde_json::from_slice(&last).ok();
-    let newest = record.and_then(|record| parse_rfc3339(&record.time).ok());
-    Ok(newest.is_some_and(|newest| newest < until))
+    // Records are in the order of their times, unless the clock was set back meanwhile.
+    if time(&last).is_none_or(|newest| newest >= until) {
+        return Ok(false);
+    }
+    for line in Lines::new(open()?).skip(1) {
+        let text = line.map_err(&wrong)?.text;
+        if time(&text).is_some_and(|written| written >= until) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Replaces the records of a segment by their hashes.

@@ -1,6 +1,6 @@
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::{SMALL, filled, open, open_keeping, record};
 use crate::merkle::Tree;
@@ -159,6 +159,35 @@ fn old_records_are_removed_and_every_checkpoint_still_verifies() {
     })
     .unwrap();
     assert_eq!(removals, 1);
+}
+
+#[test]
+fn a_clock_that_was_set_back_removes_no_newer_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |hours: u64| {
+        let time = SystemTime::now() - Duration::from_hours(hours);
+        let time = humantime::format_rfc3339_micros(time);
+        format!(r#"{{"time":"{time}","what":"stop"}}"#).into_bytes()
+    };
+    let mut log = open(folder.path()).unwrap();
+    for _ in 0..3 {
+        // A segment each.
+        let mut batch = vec![record(10); 20];
+        batch[0] = record(0);
+        log.append(&batch).unwrap();
+    }
+    log.sync().unwrap();
+    let removed = || {
+        let segments = segment::list(folder.path()).unwrap();
+        (
+            segments.iter().filter(|one| one.is_removed).count(),
+            segments.len(),
+        )
+    };
+    open_keeping(folder.path(), Duration::from_hours(2)).unwrap();
+    assert_eq!(removed(), (0, 3));
+    open_keeping(folder.path(), Duration::ZERO).unwrap();
+    assert_eq!(removed().0, 2);
 }
 
 #[test]
