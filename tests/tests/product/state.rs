@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use acp_chain_state::{Database, Namespace, StoreOutcome};
 use acp_chain_tests::host::program;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A user with a home, and a project in it.
@@ -118,6 +118,54 @@ fn the_list_says_whose_values_there_are() {
     let (one, two) = ("one".to_owned(), "two".to_owned());
     let expected = [(one.clone(), None), (one, project.clone()), (two, project)];
     assert_eq!(user.listed(), expected);
+}
+
+#[test]
+fn the_list_says_what_brake_has_counted() {
+    let user = User::new();
+    let mut database = Database::open(&user.database()).unwrap();
+    let account = |day: &str, spent: [u64; 4]| {
+        let account = json!({ "spent": spent, "raises": [0, 0, 0, 0] });
+        json!({ "day": day, "account": account }).to_string()
+    };
+    for (extension, project, key, value) in [
+        (
+            "brake",
+            None,
+            "day",
+            account("2026-11-28", [1500, 1_239_999, 3, 61]),
+        ),
+        (
+            "brake",
+            Some(user.project()),
+            "project",
+            account("", [0, 0, 1, 0]),
+        ),
+        // It has no accounts.
+        ("other", None, "day", account("2026-11-28", [9; 4])),
+    ] {
+        let namespace = Namespace {
+            extension: extension.to_owned(),
+            source: "built-in".to_owned(),
+            user: None,
+            project,
+        };
+        let outcome = database.store(&namespace, key, 0, Some(&value)).unwrap();
+        assert!(matches!(outcome, StoreOutcome::Stored { .. }));
+    }
+    let printed = user.prints(&["list"]);
+    let day = "  spent     1500 tokens, a cost of 1.23, 3 tool calls, 2 minutes, on 2026-11-28\n";
+    let project = "  spent     1 tool call\n";
+    assert!(
+        printed.contains(day) && printed.contains(project),
+        "{printed}"
+    );
+    assert_eq!(printed.matches("  spent ").count(), 2, "{printed}");
+    let read: Value = serde_json::from_str(&user.prints(&["list", "--json"])).unwrap();
+    let first = &read["state"][0];
+    assert_eq!(first["day"], "2026-11-28");
+    assert_eq!(first["spent"]["tool-calls"], 3);
+    assert!(read["state"][2]["spent"].is_null(), "{read}");
 }
 
 #[test]

@@ -147,6 +147,21 @@ async fn accounts(
     }
 }
 
+/// What `brake` has counted for this user, or in this project: the day, which is empty for a project, and what was spent.
+/// `None` if it has counted nothing there, or that cannot be read.
+pub fn spent(database: &Database, namespace: &Namespace) -> Option<(String, Amounts)> {
+    if namespace.extension != BRAKE {
+        return None;
+    }
+    let key = if namespace.project.is_some() {
+        "project"
+    } else {
+        "day"
+    };
+    let stored = database.load(namespace, key).ok()?.value?;
+    account(&stored).filter(|_| stored.len() as u64 <= LONGEST)
+}
+
 /// The day and the amounts of a stored account.
 fn account(stored: &str) -> Option<(String, Amounts)> {
     let Record { day, account } = serde_json::from_str(stored).ok()?;

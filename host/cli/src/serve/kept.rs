@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use acp_chain_app::ChainError;
-use acp_chain_app::serve::kept::{Account, Accounts, Amounts, Kept};
+use acp_chain_app::serve::kept::{Account, Accounts, Kept};
 use acp_chain_app::serve::{ServeSettings, store};
 use acp_chain_channel::limits::about;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_state::{Moved, PAGE};
 
-use crate::state::{counted, facts, line, owner, text};
+use crate::state::{amounts, counted, facts, line, owner, text};
 
 /// Moves what proxies have stored in the data folder into the store, and says what became of it.
 pub fn migrate(settings: &ServeSettings) -> Result<(), ChainError> {
@@ -150,53 +150,6 @@ fn print_accounts(accounts: &Accounts, of: &str) {
         say!(
             "{} of brake cannot be read",
             counted(accounts.unread, "account")
-        );
-    }
-}
-
-/// What was spent, in words.
-fn amounts(spent: &Amounts) -> String {
-    let (whole, rest) = (
-        spent.cost_millionths / 1_000_000,
-        spent.cost_millionths % 1_000_000,
-    );
-    let minutes = spent.seconds.div_ceil(60);
-    let parts = [
-        (spent.tokens, counted(spent.tokens, "token")),
-        (
-            spent.cost_millionths,
-            format!("a cost of {whole}.{:02}", rest / 10_000),
-        ),
-        (spent.tool_calls, counted(spent.tool_calls, "tool call")),
-        (minutes, counted(minutes, "minute")),
-    ];
-    let some = parts.into_iter().filter(|(amount, _)| *amount > 0);
-    let words: Vec<_> = some.map(|(_, words)| words).collect();
-    if words.is_empty() {
-        return "nothing".to_owned();
-    }
-    words.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_are_in_words() {
-        let spent = |tokens, cost_millionths, tool_calls, seconds| {
-            amounts(&Amounts {
-                cost_millionths,
-                tokens,
-                tool_calls,
-                seconds,
-            })
-        };
-        assert_eq!(spent(0, 0, 0, 0), "nothing");
-        assert_eq!(spent(1, 0, 1, 0), "1 token, 1 tool call");
-        assert_eq!(
-            spent(7, 1_239_999, 0, 61),
-            "7 tokens, a cost of 1.23, 2 minutes"
         );
     }
 }

@@ -5,9 +5,10 @@ use std::time::SystemTime;
 use humantime::format_rfc3339_seconds;
 use serde_json::json;
 
-use super::{owner, server, values};
+use super::{amounts, owner, server, values};
 use crate::Result;
 use acp_chain_app::home;
+use acp_chain_app::serve::kept::{self, Amounts};
 use acp_chain_app::serve::store;
 use acp_chain_channel::limits::about;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -23,23 +24,42 @@ pub struct List {
     json: bool,
 }
 
+/// The values of a namespace, and if they are of `brake`, the day and what was spent.
+type Listed = (Summary, Option<(String, Amounts)>);
+
 impl List {
     pub fn main(self) -> Result<()> {
         home::check_owners()?;
-        let summaries = if self.store {
-            store::list_values(&server()?)?
+        let listed: Vec<Listed> = if self.store {
+            let summaries = store::list_values(&server()?)?.into_iter();
+            summaries.map(|summary| (summary, None)).collect()
         } else {
             own()?
         };
         if self.json {
-            let all: Vec<_> = summaries.iter().map(facts).collect();
-            say!("{:#}", json!({ "state": all }));
+            let all = listed.iter().map(|(summary, spent)| {
+                let mut one = facts(summary);
+                if let Some((day, counted)) = spent {
+                    one["day"] = json!(Some(day).filter(|day| !day.is_empty()));
+                    one["spent"] = json!(counted);
+                }
+                one
+            });
+            say!("{:#}", json!({ "state": all.collect::<Vec<_>>() }));
             return Ok(());
         }
-        for summary in &summaries {
+        for (summary, spent) in &listed {
             print(summary);
+            if let Some((day, counted)) = spent {
+                let words = amounts(counted);
+                if day.is_empty() {
+                    show!("  spent     {words}");
+                } else {
+                    show!("  spent     {words}, on {day}");
+                }
+            }
         }
-        if summaries.is_empty() {
+        if listed.is_empty() {
             show!("No proxy has stored anything.");
         }
         Ok(())
@@ -47,14 +67,20 @@ impl List {
 }
 
 /// What the user's database has.
-fn own() -> Result<Vec<Summary>> {
+fn own() -> Result<Vec<Listed>> {
     // A mistake in the settings is none of what is asked.
     if server().is_ok_and(|set| store::has_values(&set)) {
         tell!("what the users of your server have is in its store: add `--store` to see it");
     }
-    let found = Database::find(&home::database()?)?;
-    let summaries = found.map(|database| database.namespaces()).transpose()?;
-    Ok(summaries.unwrap_or_default())
+    let Some(database) = Database::find(&home::database()?)? else {
+        return Ok(Vec::new());
+    };
+    let summaries = database.namespaces()?.into_iter();
+    let listed = summaries.map(|summary| {
+        let spent = kept::spent(&database, &summary.namespace);
+        (summary, spent)
+    });
+    Ok(listed.collect())
 }
 
 /// The values of a namespace, as JSON.
