@@ -48,13 +48,17 @@ pub enum Finding {
 /// The calls of a proxy that were denied, by their causes.
 fn calls(counts: [u64; 3]) -> String {
     let causes = [
-        "calls that its powers do not cover",
-        "invalid calls",
-        "calls past a limit",
+        ("", "that its powers do not cover"),
+        ("invalid ", ""),
+        ("", "past a limit"),
     ];
     let calls = counts.iter().zip(causes).filter(|(count, _)| **count > 0);
     let calls: Vec<_> = calls
-        .map(|(count, cause)| format!("{count} {cause}"))
+        .map(|(count, (before, behind))| {
+            let s = if *count == 1 { "" } else { "s" };
+            let call = format!("{count} {before}call{s} {behind}");
+            call.trim_end().to_owned()
+        })
         .collect();
     calls.join(", ")
 }
@@ -222,6 +226,16 @@ mod tests {
     }
 
     #[test]
+    fn what_a_project_asks_its_host_is_answered_elsewhere() {
+        // The chain of a project passes on what the outer one has: that has the agent's id, and the answer.
+        let trace = r#"{"connection":"outer","from":"agent","to":"p","kind":"request","id":7,"request":3,"method":"mcp/connect"}
+{"connection":"inner","from":"agent","to":"client","kind":"request","request":4,"method":"mcp/connect"}
+{"connection":"outer","from":"p","to":"agent","kind":"response","request":3,"method":"mcp/connect","result":{}}
+"#;
+        assert_eq!(found(trace), [""; 0]);
+    }
+
+    #[test]
     fn problems_are_found_with_their_lines() {
         let trace = r#"{"connection":"a","from":"client","to":"p","kind":"request","id":1,"request":1,"method":"m"}
 {"connection":"b","from":"agent","to":"client","kind":"response","request":1,"method":"m","result":null}
@@ -229,6 +243,7 @@ mod tests {
 {"proxy":"p","decision":"fail","method":"n","why":"it broke"}
 {"proxy":"p","decision":"expire","method":"n"}
 {"proxy":"p","denied":2,"invalid":0,"full":1}
+{"proxy":"p","denied":0,"invalid":1,"full":0}
 {"dropped":3}
 {"connection":"a","proxy":"q","state":"failed","restarts":0,"why":"it broke"}
 {"connection":"a","proxy":"q","decision":"fail","method":"n","why":"it broke"}
@@ -240,10 +255,11 @@ mod tests {
             "1: m of client (request 1) has no answer",
             "4: the proxy `p` failed on n: it broke",
             "5: the proxy `p` held n for too long",
-            "6: the proxy `p` made 2 calls that its powers do not cover, 1 calls past a limit",
-            "7: 3 lines are missing here, since they came faster than they could be written",
-            "9: the proxy `q` failed on n: it broke",
-            "11: the proxy `q` broke: it broke again",
+            "6: the proxy `p` made 2 calls that its powers do not cover, 1 call past a limit",
+            "7: the proxy `p` made 1 invalid call",
+            "8: 3 lines are missing here, since they came faster than they could be written",
+            "10: the proxy `q` failed on n: it broke",
+            "12: the proxy `q` broke: it broke again",
         ];
         assert_eq!(found(trace), expected);
     }
