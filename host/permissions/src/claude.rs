@@ -38,7 +38,7 @@ struct Settings {
 /// Reads all settings.
 pub(crate) fn read(folders: &Folders, import: &mut Import) {
     let mut all = Vec::new();
-    let managed = folders.system.join("claude-code");
+    let managed = &folders.system.claude;
     let mut files = vec![
         (managed.join("managed-settings.json"), Scope::System),
         // What the server of an administrator has sent.

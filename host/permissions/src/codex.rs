@@ -21,7 +21,7 @@ const MOST_WORDS: usize = 64;
 /// Reads all rules.
 pub(crate) fn read(folders: &Folders, import: &mut Import) {
     let mut places = vec![
-        (folders.system.join("codex"), Scope::System),
+        (folders.system.codex.clone(), Scope::System),
         (folders.codex.clone(), Scope::User),
     ];
     let projects = folders.projects().into_iter();
@@ -35,7 +35,7 @@ pub(crate) fn read(folders: &Folders, import: &mut Import) {
             read_rules(&file, folders, import);
         }
     }
-    let path = folders.system.join("codex/requirements.toml");
+    let path = folders.system.codex.join("requirements.toml");
     let scope = Scope::System;
     read_requirements(&File { path, scope }, folders, import);
     for (folder, scope) in places {

@@ -1,5 +1,7 @@
 //! Where agents have their rules, and how the files are read: bounded, and whatever they are.
 
+use std::env::consts::OS;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use acp_chain_disk as disk;
@@ -29,10 +31,23 @@ pub struct Folders {
     pub gemini: PathBuf,
     /// opencode's: `~/.config/opencode`.
     pub opencode: PathBuf,
-    /// The one in which administrators have folders for agents: `/etc`.
-    pub system: PathBuf,
+    /// Those of administrators.
+    pub system: Administrators,
     /// A project, whose rules are wanted. Then what the other folders allow is not taken, as it is not the project's.
     pub project: Option<PathBuf>,
+}
+
+/// The folders in which administrators have rules for agents.
+#[derive(Clone, Debug)]
+pub struct Administrators {
+    /// For Claude: `/etc/claude-code`.
+    pub claude: PathBuf,
+    /// For Codex: `/etc/codex`.
+    pub codex: PathBuf,
+    /// For Gemini: `/etc/gemini-cli`.
+    pub gemini: PathBuf,
+    /// For opencode: `/etc/opencode`.
+    pub opencode: PathBuf,
 }
 
 /// Whose a file is.
@@ -68,7 +83,7 @@ impl Folders {
                 .unwrap_or_else(|| home.clone())
                 .join(".gemini"),
             opencode: beside("XDG_CONFIG_HOME", ".config").join("opencode"),
-            system: PathBuf::from("/etc"),
+            system: Administrators::on(OS, std::env::var_os("ProgramData")),
             project: None,
             home,
         })
@@ -114,6 +129,44 @@ impl Folders {
         }
         paths.sort();
         paths
+    }
+}
+
+impl Administrators {
+    /// Those of Linux, with this folder in place of `/etc`.
+    pub fn below(folder: &Path) -> Self {
+        Self {
+            claude: folder.join("claude-code"),
+            codex: folder.join("codex"),
+            gemini: folder.join("gemini-cli"),
+            opencode: folder.join("opencode"),
+        }
+    }
+
+    /// Those of an operating system. `data` is the variable by which Windows names the data of all users.
+    fn on(system: &str, data: Option<OsString>) -> Self {
+        match system {
+            "macos" => {
+                let folder = Path::new("/Library/Application Support");
+                Self {
+                    claude: folder.join("ClaudeCode"),
+                    codex: PathBuf::from("/etc/codex"),
+                    gemini: folder.join("GeminiCli"),
+                    opencode: folder.join("opencode"),
+                }
+            }
+            "windows" => {
+                let usual = PathBuf::from(r"C:\ProgramData");
+                let data = data.map_or(usual, PathBuf::from);
+                Self {
+                    claude: PathBuf::from(r"C:\Program Files\ClaudeCode"),
+                    codex: data.join("OpenAI").join("Codex"),
+                    gemini: PathBuf::from(r"C:\ProgramData\gemini-cli"),
+                    opencode: data.join("opencode"),
+                }
+            }
+            _ => Self::below(Path::new("/etc")),
+        }
     }
 }
 
@@ -175,5 +228,21 @@ fn source(path: &Path, line: usize, rule: &str) -> Source {
         file: path.to_owned(),
         line,
         rule: quote(rule, LONGEST_RULE.min(MAX_QUOTE)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_system_has_its_folders_of_administrators() {
+        let claude = |system| Administrators::on(system, None).claude;
+        assert_eq!(claude("linux"), Path::new("/etc/claude-code"));
+        let mac = Path::new("/Library/Application Support/ClaudeCode");
+        assert_eq!(claude("macos"), mac);
+        assert_eq!(claude("windows"), Path::new(r"C:\Program Files\ClaudeCode"));
+        let named = Administrators::on("windows", Some("data".into()));
+        assert_eq!(named.opencode, Path::new("data").join("opencode"));
     }
 }

@@ -51,10 +51,10 @@ struct Read {
 
 /// Reads all policies and settings. Policies of projects have no effect in Gemini.
 pub(crate) fn read(folders: &Folders, import: &mut Import) {
-    let system = folders.system.join("gemini-cli");
+    let system = &folders.system.gemini;
     let mut read = Read::default();
     for (folder, scope, tier) in [
-        (&system, Scope::System, 5.0),
+        (system, Scope::System, 5.0),
         (&folders.gemini, Scope::User, 4.0),
     ] {
         for path in Folders::listed(&folder.join("policies"), "toml", import) {

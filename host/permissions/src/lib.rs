@@ -26,7 +26,7 @@ mod starlark;
 mod suggest;
 mod write;
 
-pub use find::Folders;
+pub use find::{Administrators, Folders};
 pub use recorded::{Recorded, RecordedCall};
 pub use request::{RequestHistory, RequestSearch, SESSION, ToolRequest};
 pub use rule::{Decision, Import, Left, Rule, Source};

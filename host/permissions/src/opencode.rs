@@ -65,7 +65,7 @@ pub(crate) fn read(folders: &Folders, import: &mut Import) {
     }
     let own = folders.home.join(".opencode");
     files.extend(names.map(|name| (own.join(name), Scope::User)));
-    files.extend(names.map(|name| (folders.system.join("opencode").join(name), Scope::System)));
+    files.extend(names.map(|name| (folders.system.opencode.join(name), Scope::System)));
     let mut entries = Vec::new();
     for (path, scope) in files {
         let file = File { path, scope };

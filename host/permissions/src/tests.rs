@@ -22,7 +22,7 @@ fn folders(root: &Path) -> Folders {
         codex: root.join("codex"),
         gemini: root.join("gemini"),
         opencode: root.join("opencode"),
-        system: root.join("etc"),
+        system: Administrators::below(&root.join("etc")),
         project: None,
     }
 }

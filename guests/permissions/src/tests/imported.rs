@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use acp_chain_permissions::{Agent, Folders, Import, Rule, import};
+use acp_chain_permissions::{Administrators, Agent, Folders, Import, Rule, import};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ fn folders(root: &Path) -> Folders {
         codex: root.join("codex"),
         gemini: root.join("gemini"),
         opencode: root.join("opencode"),
-        system: root.join("etc"),
+        system: Administrators::below(&root.join("etc")),
         project: None,
     }
 }
