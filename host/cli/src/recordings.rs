@@ -33,7 +33,8 @@ impl Recordings {
         if !self.traces.is_empty() {
             return self.traces.iter().map(|path| trace(path)).collect();
         }
-        let own = std::env::home_dir();
+        // Another one would depend on the working directory.
+        let own = std::env::home_dir().filter(|home| home.is_absolute());
         let folder = self.home.clone().or(own);
         let folder = folder.ok_or("you have no home folder; name one with `--home`")?;
         if self.home.is_some() && !folder.is_dir() {

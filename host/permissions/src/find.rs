@@ -67,9 +67,10 @@ pub(crate) struct File {
 }
 
 impl Folders {
-    /// The folders of the current user, without a project; `None` without a home.
+    /// The folders of the current user, without a project; `None` without a home, or if it would depend on the working
+    /// directory.
     pub fn of_user() -> Option<Self> {
-        let folders = BaseDirs::new()?;
+        let folders = BaseDirs::new().filter(|folders| folders.home_dir().is_absolute())?;
         let home = folders.home_dir().to_owned();
         let named = |name: &str| {
             let folder = std::env::var_os(name).map(PathBuf::from);

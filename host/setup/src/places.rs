@@ -20,9 +20,9 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// The folders of the current user; `None` without a home.
+    /// The folders of the current user; `None` without a home, or if it would depend on the working directory.
     pub fn of_user() -> Option<Self> {
-        let folders = BaseDirs::new()?;
+        let folders = BaseDirs::new().filter(|folders| folders.home_dir().is_absolute())?;
         let nvim = env::var("NVIM_APPNAME").ok();
         Some(Self {
             home: folders.home_dir().to_owned(),

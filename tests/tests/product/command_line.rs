@@ -458,6 +458,41 @@ fn alone_in_a_terminal_the_program_says_what_it_is_and_found_and_what_comes_next
 }
 
 #[test]
+fn a_home_that_depends_on_the_current_folder_is_none() {
+    // It may be anybody's.
+    let folder = tempfile::tempdir().unwrap();
+    for (file, text) in [
+        (
+            ".claude/settings.json",
+            r#"{ "permissions": { "allow": ["Bash(theirs)"] } }"#,
+        ),
+        (
+            ".config/zed/settings.json",
+            r#"{ "agent_servers": { "theirs": { "command": "a" } } }"#,
+        ),
+    ] {
+        let path = folder.path().join("relative").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+    }
+    for args in [
+        &["permissions", "import"][..],
+        &["permissions", "suggest"],
+        &["scan"],
+        &["setup", "zed", "--with", "redact", "--print"],
+    ] {
+        let mut command = acp_chain(folder.path(), args);
+        let output = command.env("HOME", "relative").output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {told}");
+        assert!(
+            output.stdout.is_empty() && told.contains("no home folder"),
+            "{args:?}: {told}"
+        );
+    }
+}
+
+#[test]
 fn alone_without_a_terminal_the_program_prints_its_help() {
     let home = tempfile::tempdir().unwrap();
     let output = acp_chain(home.path(), &[]).output().unwrap();
