@@ -67,7 +67,8 @@ pub fn files() -> Vec<PathBuf> {
         let value = std::env::var_os(name).filter(|value| !value.is_empty());
         value.map(PathBuf::from)
     };
-    let home = std::env::home_dir();
+    // Another one would depend on the working directory.
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
     let of_home = |folder: &str| home.as_ref().map(|home| home.join(folder));
     let docker = variable("DOCKER_CONFIG").or_else(|| of_home(".docker"));
     let docker = docker.map(|folder| folder.join("config.json"));
