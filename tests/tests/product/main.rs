@@ -7,6 +7,7 @@ mod command_line;
 mod dist;
 mod doctor;
 mod explain;
+mod http_proxy;
 mod inspect;
 mod install;
 mod live;

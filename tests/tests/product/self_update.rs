@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use crate::agents::served::Server;
 use crate::agents::world::tar_gz;
+use crate::http_proxy::HttpProxy;
 use crate::install::signed::Keys;
 use crate::install::world::World;
 
@@ -366,6 +367,20 @@ fn what_a_package_manager_has_installed_is_left_to_it() {
         assert!(checked.contains("9.0.0, which is newer"), "{checked}");
         assert!(checked.contains(command), "{checked}");
     }
+}
+
+#[test]
+fn a_channel_is_reached_through_the_proxy_that_the_environment_names() {
+    let mut user = User::new();
+    let key = user.keys.public();
+    user.configure(&format!(
+        "[updates]\nchannel = \"https://releases.example/\"\nkey = \"{key}\"\n"
+    ));
+    let proxy = HttpProxy::start();
+    user.world.set("HTTPS_PROXY", proxy.url());
+    let told = user.fails(&["--check"]);
+    assert!(told.contains("https://releases.example/"), "{told}");
+    assert_eq!(proxy.asked(), "CONNECT releases.example:443 HTTP/1.1\r\n");
 }
 
 #[test]

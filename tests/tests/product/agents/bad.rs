@@ -3,11 +3,13 @@
 use std::fs;
 
 use acp_chain::extension::Digest;
+use acp_chain_tests::output::CommandOutput;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use serde_json::{Value, json};
 
 use super::world::{World, entry, tar_gz, zip};
+use crate::http_proxy::HttpProxy;
 
 /// A user who has version 1.0.0 of a script.
 fn with_script() -> (World, String) {
@@ -284,4 +286,21 @@ fn one_that_is_broken_is_marked_and_update_mends_it() {
         ),
         "{told}"
     );
+}
+
+#[test]
+fn a_registry_is_reached_through_the_proxy_that_the_environment_names() {
+    let world = World::new();
+    let proxy = HttpProxy::start();
+    let registry = "https://agents.example/registry.json";
+    let args = ["agent", "add", "it", "--registry", registry, "--yes"];
+    let mut command = world.command(&args).into_std();
+    for variable in ["HTTPS_PROXY", "https_proxy"] {
+        command.env(variable, proxy.url());
+    }
+    command.env_remove("NO_PROXY").env_remove("no_proxy");
+    let output = CommandOutput::from(command.output().unwrap());
+    let told = output.of_failure(&args);
+    assert!(told.contains(registry), "{told}");
+    assert_eq!(proxy.asked(), "CONNECT agents.example:443 HTTP/1.1\r\n");
 }

@@ -1,15 +1,13 @@
 //! A full disk, commands that are killed during a write, and a network that is reached through a proxy only.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
-use std::thread;
 
 use acp_chain_tests::host;
 use acp_chain_tests::output::CommandOutput;
 
 use super::world::{World, digest};
+use crate::http_proxy::HttpProxy;
 
 /// Runs a command that may write no file longer than this, in blocks of 512 bytes. A longer write is an error, as on a
 /// full disk, or kills the command.
@@ -136,16 +134,9 @@ fn of_two_who_add_at_once_one_is_told() {
 
 #[test]
 fn a_source_on_the_web_is_reached_through_the_proxy_that_the_environment_names() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
     let mut world = World::new();
-    world.set("HTTPS_PROXY", format!("http://{address}"));
-    let asked = thread::spawn(move || {
-        let (stream, _) = listener.accept().unwrap();
-        let mut line = String::new();
-        BufReader::new(stream).read_line(&mut line).unwrap();
-        line
-    });
+    let proxy = HttpProxy::start();
+    world.set("HTTPS_PROXY", proxy.url());
     let source = format!(
         "https://extensions.example/it.wasm#sha256={}",
         "0".repeat(64)
@@ -155,10 +146,7 @@ fn a_source_on_the_web_is_reached_through_the_proxy_that_the_environment_names()
         told.contains("https://extensions.example/it.wasm"),
         "{told}"
     );
-    // If no request came, there is an empty line.
-    let _ = TcpStream::connect(address);
-    let line = asked.join().unwrap();
-    assert_eq!(line, "CONNECT extensions.example:443 HTTP/1.1\r\n");
+    assert_eq!(proxy.asked(), "CONNECT extensions.example:443 HTTP/1.1\r\n");
 }
 
 #[test]
