@@ -19,7 +19,7 @@ Examples:
   acp-chain completions bash > ~/.local/share/bash-completion/completions/acp-chain
   acp-chain completions zsh > ~/.zfunc/_acp-chain
   acp-chain completions fish > ~/.config/fish/completions/acp-chain.fish
-  acp-chain completions powershell >> $PROFILE")]
+  acp-chain completions powershell | Out-String | Invoke-Expression")]
 pub struct Completions {
     /// The shell
     shell: Shell,
@@ -84,10 +84,15 @@ impl Whose {
         }
     }
 
+    /// Its word on the command line.
+    fn word(self) -> String {
+        let whose = self.to_possible_value().unwrap_or_default();
+        whose.get_name().to_owned()
+    }
+
     /// The command that prints the names.
     fn command(self) -> String {
-        let whose = self.to_possible_value().unwrap_or_default();
-        format!("acp-chain complete-names {} 2>/dev/null", whose.get_name())
+        format!("acp-chain complete-names {} 2>/dev/null", self.word())
     }
 
     /// Whose name an argument takes.
@@ -149,6 +154,7 @@ fn with_names(shell: Shell, generated: String) -> String {
         // https://github.com/clap-rs/clap/issues/6421
         Shell::Bash => script.replace("acp__subcmd__chain", "acp__chain"),
         Shell::Fish => script + &fish_positionals(),
+        Shell::PowerShell => with_names_in_powershell(&script),
         _ => script,
     }
 }
@@ -180,6 +186,47 @@ fn add_positionals(lines: &mut String, parent: &str, command: &Command, path: &s
                 "complete -c acp-chain -n \"__fish_acp_chain_using_subcommand {path}\" -a \"({names})\""
             );
         }
+    }
+}
+
+/// Where a script for PowerShell has all completions, and chooses from them.
+const CHOOSES: &str = "    $completions.Where{";
+
+/// A script for PowerShell that adds names to the completions, by the command and the word before the one that is typed.
+fn with_names_in_powershell(script: &str) -> String {
+    let mut cases = String::new();
+    for command in visible().get_subcommands() {
+        add_cases(&mut cases, "acp-chain", "acp-chain", command);
+    }
+    let names = format!(
+        "    $before = @($commandElements | Where-Object {{ $_.Extent.EndOffset -lt $cursorPosition }})
+    $whose = switch (\"$command $($before[-1])\") {{
+{cases}    }}
+    foreach ($name in @(if ($whose) {{ acp-chain complete-names $whose 2>$null }})) {{
+        $completions += [CompletionResult]::new($name, $name, [CompletionResultType]::ParameterValue, $name)
+    }}
+
+"
+    );
+    script.replacen(CHOOSES, &(names + CHOOSES), 1)
+}
+
+/// Adds whose names a command takes behind its own word and its options, and its subcommands. `path` has the words up to
+/// its parent.
+fn add_cases(cases: &mut String, parent: &str, path: &str, command: &Command) {
+    let own = command.get_name();
+    let path = format!("{path};{own}");
+    for arg in command.get_arguments() {
+        let Some(whose) = Whose::of(parent, own, arg) else {
+            continue;
+        };
+        let before = arg
+            .get_long()
+            .map_or_else(|| own.to_owned(), |long| format!("--{long}"));
+        let _ = writeln!(cases, "        '{path} {before}' {{ '{}' }}", whose.word());
+    }
+    for inner in command.get_subcommands() {
+        add_cases(cases, own, &path, inner);
     }
 }
 

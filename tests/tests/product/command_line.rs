@@ -213,6 +213,25 @@ fn powershell_and_elvish_get_scripts_that_name_each_command() {
 }
 
 #[test]
+fn powershell_gets_a_script_that_asks_for_names() {
+    let home = tempfile::tempdir().unwrap();
+    let script = fs::read_to_string(script(&home, "powershell")).unwrap();
+    for part in [
+        "        'acp-chain;run --with' { 'extensions' }\n",
+        "        'acp-chain;run run' { 'agents' }\n",
+        "        'acp-chain;info info' { 'extensions' }\n",
+        "        'acp-chain;setup --agent' { 'candidates' }\n",
+        "        'acp-chain;remove remove' { 'proxies' }\n",
+        "        'acp-chain;agent;remove remove' { 'agents' }\n",
+        "{ acp-chain complete-names $whose 2>$null }",
+    ] {
+        assert!(script.contains(part), "{script}\nlacks\n{part}");
+    }
+    let [asks, chooses] = ["complete-names", "$completions.Where{"].map(|part| script.find(part));
+    assert!(asks < chooses, "{script}");
+}
+
+#[test]
 fn manual_pages_are_of_every_command_and_mandoc_finds_no_error_in_them() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("share/man1");
