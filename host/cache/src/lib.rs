@@ -31,6 +31,8 @@ pub struct CodeCache {
     folder: PathBuf,
     key: Key,
     limit: u64,
+    /// Whether code is copied into memory, instead of mapped.
+    copies: bool,
 }
 
 /// A component that is ready to run.
@@ -53,7 +55,21 @@ impl CodeCache {
             folder: folder.to_owned(),
             key: Key::of(folder)?,
             limit,
+            // A file that wasmtime has mapped stays open, and others may only read it: it could not be evicted, and no
+            // other process could record its use. Nor can Wine map it: the view is to be copied when written to, and to
+            // be read, and Wine makes that one that can only be read, so that wasmtime fails when it changes pages.
+            copies: cfg!(windows),
         })
+    }
+
+    /// Copies code into memory from now on, instead of mapping its file: for a disk that may go away, or on which others
+    /// may remove a file while its code runs.
+    #[must_use]
+    pub fn copying(self) -> Self {
+        Self {
+            copies: true,
+            ..self
+        }
     }
 
     /// Finds a component that was compiled earlier, by the content of its file, or by its name.
@@ -138,6 +154,9 @@ impl CodeCache {
         // Record its use. If that fails, it is evicted earlier.
         let file = fs::File::options().append(true).open(&entry.path);
         let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+        if self.copies {
+            return compiled(engine, &fs::read(&entry.path)?).map(Some);
+        }
         load(engine, &entry.path).map(Some)
     }
 
@@ -189,13 +208,6 @@ pub fn carried(engine: &Engine, program: &File, code: &Range<u64>) -> wasmtime::
     reason = "the engine cannot check whether code is its own"
 )]
 fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
-    // On Windows a copy is loaded. A file that wasmtime has mapped stays open, and others may only read it: it could
-    // not be evicted, and no other process could record its use. Nor can Wine map it: the view is to be copied when
-    // written to, and to be read, and Wine makes that one that can only be read, so that wasmtime fails when it changes
-    // pages.
-    if cfg!(windows) {
-        return compiled(engine, &fs::read(path)?);
-    }
     // SAFETY: the file has been verified to be the output of an engine with the same settings. Only processes with the
     // user's rights could change it since, and they gain nothing by that.
     unsafe { Component::deserialize_file(engine, path) }

@@ -244,6 +244,19 @@ fn code_continues_to_run_when_its_file_is_removed() {
     assert!(!component.serialize().unwrap().is_empty());
 }
 
+#[test]
+fn code_that_is_copied_continues_to_run_whatever_becomes_of_its_file() {
+    let fixture = Fixture::new();
+    fixture.is_new(1);
+    let cache = fixture.cache().copying();
+    let loaded = load(&cache, &fixture.engine, &component(1));
+    let LoadedComponent { component, is_new } = loaded.unwrap();
+    assert!(!is_new);
+    // Of a mapped file, the pages would be gone.
+    fs::write(&fixture.compiled()[0], "").unwrap();
+    assert!(!component.serialize().unwrap().is_empty());
+}
+
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }

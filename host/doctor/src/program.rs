@@ -37,7 +37,7 @@ const FOLDERS: [Folder; 2] = [
         what: "compiled components",
         variable: "XDG_CACHE_HOME",
         path: home::code_cache,
-        on_network: "code runs from these files, so a chain ends if the disk goes away, or another machine removes one",
+        on_network: "each chain copies its code from there into its memory, where chains would share it otherwise",
     },
 ];
 

@@ -20,6 +20,7 @@ use super::state::State;
 use super::usage::Total;
 use acp_chain_channel::limits::{CODE_CACHE, WASM_STACK};
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::mounts;
 
 /// The engine could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +77,11 @@ impl Engine {
     fn with(cache: Option<&Path>, mut config: Config) -> Result<Self, EngineError> {
         let cache = cache.and_then(|folder| {
             let opened = CodeCache::open(folder, CODE_CACHE);
+            // On a network disk, the file of code that runs may go away, or be removed by another machine.
+            let is_remote = mounts::of(folder).is_some_and(|mount| mount.is_remote());
+            let fit = |cache: CodeCache| if is_remote { cache.copying() } else { cache };
             opened
+                .map(fit)
                 .inspect_err(|error| {
                     let folder = Untrusted::new(folder.display());
                     tracing::warn!("compiled components are not kept in {folder}: {error}");
