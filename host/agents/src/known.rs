@@ -57,6 +57,11 @@ pub(crate) fn named(name: &str) -> Option<&'static Known> {
         .find(|known| known.name == name || known.program == name)
 }
 
+/// Whether this is the name of a known agent, or of its program.
+pub fn is_known(name: &str) -> bool {
+    named(name).is_some()
+}
+
 /// What speaks ACP in place of a command that does not: one that launches a known agent without the argument for it, or
 /// the program that this agent has for people.
 pub fn correction(program: &OsStr, args: &[OsString]) -> Option<String> {

@@ -33,7 +33,7 @@ mod web;
 pub use error::Error;
 pub use install::{Install, Staged};
 pub use kind::Kind;
-pub use known::{Known, correction, in_path};
+pub use known::{Known, correction, in_path, is_known};
 pub use location::Location;
 pub use name::is_name;
 pub use record::{Record, own};

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use acp_chain_agents::is_known;
 use acp_chain_author::LANGUAGES;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Error};
@@ -81,6 +82,15 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
             };
             suggested(format!("a manifest is named with '--manifest {file}'"))
         }
+        ErrorKind::InvalidValue
+            if command == Some("setup") && error.get(ContextKind::SuggestedValue).is_none() =>
+        {
+            let word = typed(ContextKind::InvalidValue);
+            let Some(tip) = word.and_then(|word| in_place_of_editor(&word)) else {
+                return;
+            };
+            suggested(tip)
+        }
         // Where a value is missing, clap does not name those that are possible.
         ErrorKind::MissingRequiredArgument if command == Some("new") && lacks_language(error) => {
             let names: Vec<_> = LANGUAGES.iter().map(|language| language.name).collect();
@@ -96,6 +106,23 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
 fn suggested(tip: String) -> (ContextKind, ContextValue) {
     let tips = ContextValue::StyledStrs(vec![tip.into()]);
     (ContextKind::Suggested, tips)
+}
+
+/// What is meant by a word in place of an editor's name, if it is another name of one, or that of an agent.
+fn in_place_of_editor(word: &str) -> Option<String> {
+    let name = match word.to_lowercase().as_str() {
+        "code" | "codium" | "cursor" | "vscodium" | "windsurf" => "vscode",
+        "clion" | "goland" | "idea" | "intellij" | "phpstorm" | "pycharm" | "rider"
+        | "rubymine" | "rustrover" | "webstorm" => "jetbrains",
+        "nvim" | "vim" => "neovim",
+        other if is_known(other) => {
+            return Some(format!(
+                "'{other}' is an agent: 'acp-chain setup EDITOR --agent {other}' puts the chain in front of it"
+            ));
+        }
+        _ => return None,
+    };
+    Some(format!("it is called '{name}' here"))
 }
 
 fn lacks_language(error: &Error) -> bool {
@@ -187,6 +214,23 @@ mod tests {
             assert!(told.contains(tip), "{told}\nlacks\n{tip}");
         }
         assert!(!told(&["setup", "zed", "--nope"]).contains("tip: an agent"));
+    }
+
+    #[test]
+    fn another_name_of_an_editor_and_an_agent_are_told_apart() {
+        for (typed, tip) in [
+            ("cursor", "tip: it is called 'vscode' here"),
+            ("PyCharm", "tip: it is called 'jetbrains' here"),
+            (
+                "gemini",
+                "tip: 'gemini' is an agent: 'acp-chain setup EDITOR --agent gemini' ",
+            ),
+        ] {
+            let told = told(&["setup", typed]);
+            assert!(told.contains(tip), "{told}\nlacks\n{tip}");
+        }
+        assert!(told(&["setup", "nvim"]).contains("'neovim'"));
+        assert!(!told(&["setup", "notepad"]).contains("it is called"));
     }
 
     #[test]
