@@ -46,11 +46,12 @@ impl<'t> Parameter<'t> {
         let Some(braced) = text.strip_prefix('{') else {
             let name = name_at(text)?;
             let behind = &text[name.len()..];
-            // zsh takes these for operations without braces, too.
-            let has_more = behind.starts_with([':', '[']);
+            // zsh takes these for operations without braces, too, and letters of all languages for a part of the name.
+            let first = behind.chars().next();
+            let more = first.filter(|c| matches!(c, ':' | '[') || !c.is_ascii());
             return Some(Self {
                 name,
-                operation: if has_more { &behind[..1] } else { "" },
+                operation: &behind[..more.map_or(0, char::len_utf8)],
                 length: name.len(),
             });
         };
@@ -79,6 +80,23 @@ impl<'t> Parameter<'t> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "_-./*?#%:,+^".contains(c);
         (has_own || KNOWN.contains(&self.name)) && (has_index || self.operation.chars().all(fits))
     }
+}
+
+/// Whether this is the name of one parameter, perhaps with a number as its index: it has no flags of zsh (`(e)x`), and
+/// nothing is calculated.
+pub(super) fn is_parameter(text: &str) -> bool {
+    let at = text.find('[').unwrap_or(text.len());
+    let (name, index) = text.split_at(at);
+    let is_place = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    (is_place || is_variable(name)) && (index.is_empty() || is_index(index))
+}
+
+/// Whether zsh calculates an index behind the name at the start of a text, which is behind a `$`: `x[i]`.
+pub(super) fn has_calculated_index(text: &str) -> bool {
+    let index = Parameter::of(text)
+        .filter(|parameter| parameter.operation == "[" && !text.starts_with('{'))
+        .and_then(|parameter| text[parameter.length + 1..].split(']').next());
+    index.is_some_and(|index| index.contains(|c: char| c.is_alphabetic() || "_$`(".contains(c)))
 }
 
 /// Whether this is the index of an array that is a number: `[0]`. Others are calculated.
@@ -147,6 +165,7 @@ mod tests {
             ("x", Some(("x", "", 1))),
             ("x_1/a", Some(("x_1", "", 3))),
             ("x:h/a", Some(("x", ":", 1))),
+            ("xé", Some(("x", "é", 1))),
             ("x[1]", Some(("x", "[", 1))),
             ("1a", Some(("1", "", 1))),
             ("?", Some(("?", "", 1))),

@@ -3,10 +3,10 @@
 
 use rable::{ListItem, ListOperator, Node, NodeKind};
 
-use super::parameter::is_index;
+use super::parameter::is_parameter;
 use super::programs::{TEXT_TESTS, UNARY_TESTS};
-use super::values::{Changes, Values, chosen, listed, read_names, written};
-use super::word::{Word, has_unclear_quotes, is_subscript_with_blanks};
+use super::values::{Changes, Values, changed, chosen, listed, read_names, written};
+use super::word::{Word, has_unclear_parts, is_subscript_with_blanks};
 
 /// The longest command line that is read, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -85,11 +85,20 @@ impl Script {
         let Some(nodes) = parse(text) else {
             return Self::unclear();
         };
+        let script = Self::of_nodes(&nodes, values(&nodes));
+        if script.unclear {
+            // What is not read may change any variable.
+            return Self::of_nodes(&nodes, Values::default());
+        }
+        script
+    }
+
+    fn of_nodes(nodes: &[Node], values: Values) -> Self {
         let mut script = Self {
-            values: values(&nodes),
+            values,
             ..Self::default()
         };
-        script.add_all(&nodes);
+        script.add_all(nodes);
         script.values = Values::default();
         script.bound();
         script
@@ -190,7 +199,7 @@ impl Script {
                 else_body,
                 redirects,
             } => {
-                let from = self.begin();
+                let from = self.begin(redirects);
                 self.add(condition);
                 let tested = self.values.clone();
                 self.add(then_body);
@@ -211,9 +220,11 @@ impl Script {
             } => {
                 let parts = [&**condition, &**body];
                 let changes = Changes::of(parts);
+                let from = self.begin(redirects);
                 self.values.forget(&changes.names);
-                self.add_group(parts, redirects);
+                self.add_all(parts);
                 self.values.forget(&changes.names);
+                self.end(from, redirects);
             }
             NodeKind::For {
                 var,
@@ -222,22 +233,24 @@ impl Script {
                 redirects,
             } => {
                 let changes = Changes::of([node]);
+                let from = self.begin(redirects);
                 let values = self.list(var, words.as_deref().unwrap_or_default());
                 self.values.forget(&changes.names);
                 self.values.assign(var, &values);
-                self.add_group([&**body], redirects);
+                self.add(body);
                 self.values.forget(&changes.names);
+                self.end(from, redirects);
             }
             NodeKind::Case {
                 word,
                 patterns,
                 redirects,
             } => {
+                let from = self.begin(redirects);
                 let cases = patterns.iter().flat_map(|case| &case.patterns);
                 for word in [&**word].into_iter().chain(cases) {
                     self.word(word);
                 }
-                let from = self.begin();
                 // One may go on with the next.
                 let changes = Changes::of([node]);
                 for body in patterns.iter().flat_map(|case| &case.body) {
@@ -373,7 +386,7 @@ impl Script {
             self.unclear = true;
             return Word::unknown();
         };
-        self.unclear |= hides_commands(value) || has_unclear_quotes(value);
+        self.unclear |= hides_commands(value) || has_unclear_parts(value);
         let mut words = self.values.words(value);
         match words.pop() {
             Some(word) if words.is_empty() => word,
@@ -383,13 +396,15 @@ impl Script {
 
     /// Adds the commands of a group, each of which may read the input of the group: `{ python3; } <<EOF`.
     fn add_group<'n>(&mut self, parts: impl IntoIterator<Item = &'n Node>, redirects: &[Node]) {
-        let from = self.begin();
+        let from = self.begin(redirects);
         self.add_all(parts);
         self.end(from, redirects);
     }
 
-    /// The number of commands before a group, and the values that variables have there.
-    fn begin(&self) -> (usize, Values) {
+    /// Adds the redirections of a group, which a shell expands before all that is in it. Returns the number of commands
+    /// before the group, and the values that variables have there.
+    fn begin(&mut self, redirects: &[Node]) -> (usize, Values) {
+        self.add_all(redirects);
         (self.commands.len(), self.values.clone())
     }
 
@@ -399,7 +414,6 @@ impl Script {
         for command in inner.filter(|command| command.input.is_empty()) {
             command.input.clone_from(&given);
         }
-        self.add_all(redirects);
         // Where a file cannot be opened, the group does not run.
         if !redirects.is_empty() {
             self.values.join(&before);
@@ -407,14 +421,6 @@ impl Script {
     }
 
     fn add_command(&mut self, assignments: &[Node], words: &[Node], redirects: &[Node]) {
-        let mut given = Vec::new();
-        for assignment in assignments {
-            given.extend(self.assignment(assignment));
-        }
-        for word in words {
-            self.word(word);
-        }
-        self.add_all(redirects);
         // Where `&>` is unknown, the command ends at the `&`, and words behind the file are another.
         let both = |node: &&Node| matches!(&node.kind, NodeKind::Redirect { op, .. } if op.starts_with('&'));
         let both = redirects.iter().filter(both);
@@ -422,33 +428,49 @@ impl Script {
         self.unclear |= ends.is_some_and(|end| words.iter().any(|word| word.span.start > end));
         if words.is_empty() {
             let before = self.values.clone();
-            self.assign(&given);
+            self.assign(assignments);
             if !redirects.is_empty() {
+                // Some shells open files first; and where one cannot be opened, some do not assign.
                 self.values.join(&before);
+                self.add_all(redirects);
             }
-        } else {
-            let raw: Vec<_> = words.iter().map(written).collect();
-            self.add_program(&given, &raw, redirects);
+            return;
         }
+        let given: Vec<_> = assignments.iter().filter_map(assignment).collect();
+        self.unclear |= given.len() < assignments.len();
+        let raw: Vec<_> = words.iter().map(written).collect();
+        // Shells do not agree on what is expanded before these are changed.
+        self.values.forget(&changed(&given, &raw));
+        for word in assignments.iter().chain(words) {
+            self.word(word);
+        }
+        self.add_all(redirects);
+        self.add_program(&given, &raw, redirects);
     }
 
-    /// Adds assignments without a program, each as often as its variable may have another value.
-    fn assign(&mut self, given: &[(&str, &str)]) {
-        if given.len() > MOST_ASSIGNED {
+    /// Adds assignments without a program, each as often as its variable may have another value. Each sees those before
+    /// it.
+    fn assign(&mut self, assignments: &[Node]) {
+        if assignments.len() > MOST_ASSIGNED {
             self.values = Values::default();
         }
         let mut command = SimpleCommand {
             is_own: true,
             ..SimpleCommand::default()
         };
-        for (name, raw) in given {
+        for node in assignments {
+            self.word(node);
+            let Some((name, raw)) = assignment(node) else {
+                self.unclear = true;
+                continue;
+            };
             let values = self.values.words(raw);
             command.is_own &= self.is_own(name, &values);
             self.values.assign(name, &values);
-            let named = values.into_iter().map(|value| ((*name).to_owned(), value));
+            let named = values.into_iter().map(|value| (name.to_owned(), value));
             command.assignments.extend(named);
         }
-        if !given.is_empty() {
+        if !command.assignments.is_empty() {
             self.commands.push(command);
         }
     }
@@ -508,7 +530,9 @@ impl Script {
                 self.commands.push(command);
             }
         }
-        self.values.run(given, raw);
+        for name in read_names(raw).into_iter().flatten() {
+            self.values.read(&name);
+        }
     }
 
     fn add_redirection(&mut self, op: &str, target: &Node) {
@@ -527,27 +551,13 @@ impl Script {
         }
     }
 
-    /// An assignment, as it is written; `None` if it is not one in every shell (`a+=b`, `a[1]=b`).
-    fn assignment<'n>(&mut self, node: &'n Node) -> Option<(&'n str, &'n str)> {
-        let NodeKind::Word { value, .. } = &node.kind else {
-            self.unclear = true;
-            return None;
-        };
-        self.word(node);
-        let split = value.split_once('=');
-        let assignment = split.filter(|(name, _)| is_name(name));
-        self.unclear |= assignment.is_none();
-        // A `~` at the start of the value, too, stands for a directory.
-        assignment
-    }
-
     fn word(&mut self, node: &Node) -> Word {
         let NodeKind::Word { value, parts, .. } = &node.kind else {
             self.unclear = true;
             return Word::unknown();
         };
         let word = Word::of_script(value);
-        self.unclear |= is_subscript_with_blanks(value) || has_unclear_quotes(value);
+        self.unclear |= is_subscript_with_blanks(value) || has_unclear_parts(value);
         if !word.exact {
             for part in parts {
                 self.add_part(part);
@@ -565,11 +575,9 @@ impl Script {
                 self.unclear |= hides_commands(value);
             }
             NodeKind::ParamExpansion { param, op, arg } => {
-                // An index is calculated, and `@P` evaluates what the variable holds.
+                // An index is calculated, and flags of zsh, and `@P`, evaluate what the variable holds.
                 let hides = |text: &String| hides_commands(text) || text.contains(['@', '[']);
-                let index = param.find('[').map(|at| &param[at..]);
-                let is_special = param.len() == 1 || index.is_some_and(is_index);
-                self.unclear |= !is_special && hides(param);
+                self.unclear |= !is_parameter(param);
                 self.unclear |= [op, arg].into_iter().flatten().any(hides);
                 // `${x:y}` calculates with what `y` holds.
                 let is_number = |c: char| c.is_ascii_digit() || " -:".contains(c);
@@ -598,6 +606,13 @@ pub fn parse(text: &str) -> Option<Vec<Node>> {
         return None;
     }
     rable::parse(text, false).ok()
+}
+
+/// An assignment, as it is written; `None` if it is not one in every shell (`a+=b`, `a[1]=b`).
+fn assignment(node: &Node) -> Option<(&str, &str)> {
+    let assignment = written(node).split_once('=');
+    // A `~` at the start of the value, too, stands for a directory.
+    assignment.filter(|(name, _)| is_name(name))
 }
 
 /// The text that a redirection hands to a command.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rable::{ListItem, Node, NodeKind};
 
+use super::parameter::is_parameter;
 use super::programs::{SPECIAL, TEXT_TESTS, UNARY_TESTS};
 use super::script::{hides_commands, is_name};
 use super::settings::{Use, use_of};
@@ -30,16 +31,24 @@ const CHANGERS: &[&str] = &[
     "bind",
     "builtin",
     "command",
+    "compgen",
     "complete",
+    "compound",
     "declare",
+    "disable",
     "emulate",
     "enable",
+    "enum",
     "eval",
     "fc",
     "float",
+    "foreach",
     "functions",
+    "getln",
     "getopts",
+    "global",
     "hash",
+    "hist",
     "integer",
     "let",
     "local",
@@ -48,6 +57,7 @@ const CHANGERS: &[&str] = &[
     "nocorrect",
     "noglob",
     "print",
+    "private",
     "readarray",
     "readonly",
     "repeat",
@@ -55,14 +65,20 @@ const CHANGERS: &[&str] = &[
     "setopt",
     "shopt",
     "source",
+    "strftime",
     "sysread",
     "trap",
     "typeset",
     "unalias",
+    "unfunction",
+    "unhash",
     "unsetopt",
     "vared",
+    "zformat",
     "zmodload",
     "zparseopts",
+    "zregexparse",
+    "zstat",
     "zstyle",
 ];
 
@@ -192,24 +208,6 @@ impl Values {
         }
         words
     }
-
-    /// What a program of the shell does to them: `read`, `export`, `unset`, or another with these assignments in front.
-    pub(super) fn run(&mut self, assigned: &[(&str, &str)], words: &[&str]) {
-        let mut names: BTreeSet<_> = assigned
-            .iter()
-            .map(|(name, _)| (*name).to_owned())
-            .collect();
-        match given_names(words) {
-            Some((true, given)) => {
-                for name in given {
-                    self.read(&name);
-                }
-            }
-            Some((false, given)) => names.extend(given),
-            None => {}
-        }
-        self.forget(&names);
-    }
 }
 
 /// A word with the values of a choice.
@@ -236,6 +234,14 @@ pub(super) fn read_names(words: &[&str]) -> Option<Vec<String>> {
     given_names(words)
         .filter(|(is_read, _)| *is_read)
         .map(|(_, names)| names)
+}
+
+/// The variables that a program changes: those of the assignments in front of it, and those that are among the words of
+/// `read`, `export` and `unset`.
+pub(super) fn changed(assigned: &[(&str, &str)], words: &[&str]) -> BTreeSet<String> {
+    let assigned = assigned.iter().map(|(name, _)| (*name).to_owned());
+    let given = given_names(words).into_iter().flat_map(|(_, names)| names);
+    assigned.chain(given).collect()
 }
 
 /// A value that the text does not show.
@@ -301,7 +307,8 @@ impl Changes {
                 self.run(&raw);
                 let is_read = raw.first() == Some(&"read");
                 for assignment in assignments {
-                    let name = written(assignment).split(['=', '+', '[']).next();
+                    // `a+=b` and `a[1]=b` have more than a name.
+                    let name = written(assignment).split('=').next();
                     let name = name.unwrap_or_default();
                     // In front of `read`, it holds for that alone.
                     if !(is_read && name == "IFS") {
@@ -384,16 +391,18 @@ impl Changes {
                     self.look_at(parts);
                 }
             }
-            NodeKind::WordLiteral { value } | NodeKind::CondTerm { value, .. } => {
+            NodeKind::WordLiteral { value }
+            | NodeKind::BraceExpansion { content: value }
+            | NodeKind::CondTerm { value, .. } => {
                 self.is_unclear |= hides_commands(value);
             }
             NodeKind::ParamExpansion { param, op, arg } => {
-                let name = param.split('[').next().unwrap_or_default();
-                let is_plain = is_name(name) || name.len() == 1;
                 // Also `${x::=y}` of zsh.
                 let assigns = |text: &String| text.contains('=') || hides_commands(text);
-                self.is_unclear |= !is_plain || [op, arg].into_iter().flatten().any(assigns);
+                let mut texts = [op, arg].into_iter().flatten();
+                self.is_unclear |= !is_parameter(param) || texts.any(assigns);
             }
+            NodeKind::ParamLength { param } => self.is_unclear |= !is_parameter(param),
             NodeKind::CommandSubstitution { command, .. }
             | NodeKind::ProcessSubstitution { command, .. } => self.look(command),
             NodeKind::ConditionalExpr { body, redirects } => {
@@ -415,11 +424,7 @@ impl Changes {
             NodeKind::CondNot { operand: inner } | NodeKind::CondParen { inner } => {
                 self.look(inner);
             }
-            NodeKind::Empty
-            | NodeKind::Comment { .. }
-            | NodeKind::AnsiCQuote { .. }
-            | NodeKind::BraceExpansion { .. }
-            | NodeKind::ParamLength { .. } => {}
+            NodeKind::Empty | NodeKind::Comment { .. } | NodeKind::AnsiCQuote { .. } => {}
             _ => self.is_unclear = true,
         }
     }
@@ -443,17 +448,35 @@ impl Changes {
             "read" => arguments.iter().any(|word| *word != "-r" && !is_name(word)),
             "unset" => !arguments.iter().all(|word| is_name(word)),
             "set" => !arguments.iter().all(|word| SET.contains(word)),
-            "export" | "wait" => arguments.iter().any(|word| word.starts_with('-')),
+            "export" => arguments.iter().any(|word| word.starts_with('-')),
+            // `-p` names one.
+            "wait" => arguments
+                .iter()
+                .any(|word| *word != "$!" && !is_number(word)),
             "command" => !is_first("-v") && !is_first("-V"),
-            "printf" => operand
-                .as_ref()
-                .is_some_and(|word| !word.exact || word.text.starts_with('-')),
+            "printf" => operand.as_ref().is_some_and(|word| {
+                !word.exact || word.text.starts_with('-') || counts(&word.text)
+            }),
             name => CHANGERS.contains(&name),
         };
         for name in given_names(words).into_iter().flat_map(|(_, names)| names) {
             self.assign(&name);
         }
     }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a format of `printf` may give a variable the number of characters so far: `%n`.
+fn counts(format: &str) -> bool {
+    let plain = format.replace("%%", "");
+    let mut conversions = plain.split('%').skip(1);
+    conversions.any(|conversion| {
+        let is_before = |c: char| !c.is_ascii_alphabetic() || "hjlLtz".contains(c);
+        conversion.trim_start_matches(is_before).starts_with('n')
+    })
 }
 
 /// The commands of a list, of which the parser puts each but the last two into another list.
@@ -535,8 +558,43 @@ mod tests {
             ("x=a; : ${x:=b}; cat $x", &[": ${x:=b}", "cat $x"]),
             ("x=a; IFS=: read y; cat $x", &["read y", "cat a"]),
             ("$x y; x=a; cat $x", &["$x y", "cat $x"]),
+            ("x=b; x=a y=$(ls $x)", &["ls a"]),
+            ("x=a; x=b cat $x", &["cat $x"]),
+            ("x=a; x=b cat $(ls $x)", &["ls $x", "cat $(ls $x)"]),
+            ("x=a; x+=b; cat $x", &["cat $x"]),
+            (
+                "x=; : {b,${x:=c}}; cat \"$x\"",
+                &[": {b,${x:=c}}", "cat $x"],
+            ),
+            ("x=a; printf 'b%5n' x; cat $x", &["printf b%5n x", "cat $x"]),
+            ("x=a; printf '%s n' $x; cat $x", &["printf %s n a", "cat a"]),
+            ("x=a; wait $y; cat $x", &["wait $y", "cat $x"]),
+            ("x=a; wait $!; cat $x", &["wait $!", "cat a"]),
+            ("x=a; echo $y[x=1]; cat $x", &["echo $y[x=1]", "cat $x"]),
+            ("x=a:=b; y=c; cat \"$x\" $yé", &["cat $x $yé"]),
         ] {
             assert_eq!(programs(script), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn what_a_variable_holds_before_a_command_names_the_files_that_it_opens() {
+        for (script, expected) in [
+            ("x=a; ls > $x", &["a"][..]),
+            ("x=a; { x=b; } > $x", &["a"]),
+            ("x=a; (x=b) > $x", &["a"]),
+            ("x=a; if ls; then x=b; fi > $x", &["a"]),
+            ("x=a; while ls; do x=b; done > $x", &["a"]),
+            ("x=a; for x in b; do ls; done > $x", &["a"]),
+            ("x=a; case a in a) x=b;; esac > $x", &["a"]),
+            // Shells do not agree.
+            ("x=a; x=b > $x", &["b", "a"]),
+            ("x=a; x=b ls > $x", &["$x"]),
+            ("x=a; export x=b > $x", &["$x"]),
+        ] {
+            let files = Script::read(script).files.into_iter();
+            let found: Vec<_> = files.map(|file| file.text).collect();
+            assert_eq!(found, expected, "{script}");
         }
     }
 }

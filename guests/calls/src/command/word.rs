@@ -2,7 +2,7 @@
 
 use std::str::Chars;
 
-use super::parameter::{Parameter, substitution};
+use super::parameter::{Parameter, has_calculated_index, substitution};
 use crate::fold::is_ignorable;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -181,8 +181,9 @@ pub fn is_subscript_with_blanks(raw: &str) -> bool {
 }
 
 /// Whether shells, or this parser, read the parts of a word differently: within backquotes a `\` is removed before the
-/// commands there are read, and in an expansion within double quotes only some shells take `'` for a quote.
-pub fn has_unclear_quotes(raw: &str) -> bool {
+/// commands there are read, in an expansion within double quotes only some shells take `'` for a quote, and only zsh
+/// calculates the index in `$x[i]`.
+pub fn has_unclear_parts(raw: &str) -> bool {
     let mut rest = raw.chars();
     let mut is_double = false;
     while let Some(c) = rest.next() {
@@ -190,6 +191,7 @@ pub fn has_unclear_quotes(raw: &str) -> bool {
             '\\' => drop(rest.next()),
             '\'' if !is_double => drop(rest.find(|c| *c == '\'')),
             '"' => is_double = !is_double,
+            '$' if has_calculated_index(rest.as_str()) => return true,
             '$' if is_double && rest.as_str().starts_with('{') => {
                 let expansion = rest.as_str().split('}').next();
                 if expansion.is_some_and(|text| text.contains('\'')) {
@@ -226,8 +228,8 @@ fn is_literal(c: char, before: Option<char>, rest: &str) -> bool {
         '[' => !rest.contains(']'),
         '{' => !(rest.contains('}') && (rest.contains(',') || rest.contains(".."))),
         '~' => !matches!(before, None | Some('=' | ':')),
-        // Of zsh: the path of a program.
-        '=' => before.is_some() || rest.is_empty(),
+        // Of zsh: the path of a program, in assignments also behind a `:`.
+        '=' => !matches!(before, None | Some(':')) || rest.is_empty(),
         c => c.is_ascii() || !c.is_whitespace(),
     }
 }
