@@ -1,7 +1,7 @@
 //! A pattern for simple commands, word by word: `git log *`.
 
 use super::is_within;
-use super::programs::{INERT, PRINTING, READING};
+use super::programs::{INERT, PRINTING, READING, SHELLS};
 use super::runs::{Runs, base, removes};
 use super::script::{Script, SimpleCommand, is_name};
 use super::settings::{Use, use_of};
@@ -209,17 +209,23 @@ impl Allowed<'_> {
         };
         let mut all = Script::default();
         all.run(only, &command.assignments);
+        // Otherwise `command cd` changes the directory of what follows.
+        let program = command.words.first();
+        let is_apart = program.is_some_and(|program| SHELLS.contains(&base(&program.text)));
+        let is_allowed =
+            |inner: &SimpleCommand| (is_apart || !inner.moves()) && self.has(inner, depth - 1);
         all.is_plain()
             && !all.commands.is_empty()
             && all.files.is_empty()
-            && all
-                .commands
-                .iter()
-                .all(|command| self.has(command, depth - 1))
+            && all.commands.iter().all(is_allowed)
     }
 
     /// Whether a command has no effect beyond the script, and prints nothing, so that no rule need allow it.
     fn is_inert(self, command: &SimpleCommand) -> bool {
+        // There, these may be programs: cmd runs `x` for `x=1`.
+        if self.directory.is_some_and(Directory::is_windows) {
+            return false;
+        }
         let Some((program, arguments)) = command.words.split_first() else {
             return command.is_own;
         };
@@ -229,6 +235,8 @@ impl Allowed<'_> {
         let is_builtin = match &*program.text {
             "cd" => arguments.len() == 1 && are(&|to| self.is_within(to)),
             "set" => !arguments.is_empty() && are(&|option| SET.contains(&option)),
+            // zsh calculates, and so may run what is in a variable.
+            "break" | "continue" | "exit" => arguments.iter().all(is_status),
             name => INERT.contains(&name) && is_shown,
         };
         let is_alone = command.assignments.is_empty() && !command.more;
@@ -239,6 +247,12 @@ impl Allowed<'_> {
     fn is_within(self, to: &str) -> bool {
         !to.starts_with(['-', '+']) && is_within(to, self.directory)
     }
+}
+
+/// Whether a word is a number, or how the last command ended.
+fn is_status(word: &Word) -> bool {
+    let is_number = word.exact && word.text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number || word.text == "$?"
 }
 
 /// Whether a simple command, and whatever it most likely runs, is one of these patterns. A program without an effect of

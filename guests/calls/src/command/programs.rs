@@ -26,6 +26,13 @@ pub(super) const PLACES: &[&str] = &[
     "/usr/local/bin/",
 ];
 
+/// Where Windows has them, behind the drive. On other systems, a `\` leads into no directory.
+pub(super) const OF_WINDOWS: &[&str] = &[
+    r"\program files\",
+    r"\program files (x86)\",
+    r"\windows\system32\",
+];
+
 /// Run the words behind their own options elsewhere, as another user, or with more words.
 pub(super) const PREFIXES: &str = "\
     - aa-exec busybox caffeinate catchsegv chpst chronic chroot chrt dbus-launch dbus-run-session doas eatmydata \
@@ -118,7 +125,8 @@ pub(super) const SETTERS: &[&str] = &[
 
 /// Builtins of a shell that evaluate words as numbers or names of variables.
 pub(super) const EVALUATORS: &str = "\
-    [ declare export getopts let local mapfile printf read readarray readonly test typeset unset wait";
+    [ break continue declare exit export getopts let local mapfile printf read readarray readonly return shift test \
+    typeset unset wait";
 
 /// Operators of `test` and `[[` that look at one text or file, and calculate nothing.
 pub(super) const UNARY_TESTS: &[&str] = &[
@@ -164,6 +172,7 @@ pub(super) const RUNNING: &[(&str, &[&str])] = &[
     ("git submodule", &["foreach"]),
     ("go", &["-exec", "-toolexec", "-vettool"]),
     ("hash", &["-p"]),
+    ("jobs", &["-x"]),
     ("man", &["-P", "-H", "--pager", "--html"]),
     ("mapfile", &["-C"]),
     ("npm", &["exec", "x", "--script-shell"]),
@@ -354,6 +363,7 @@ pub(super) const SPECIAL: &[&str] = &[
     "fignore",
     "fpath",
     "functions",
+    "galiases",
     "histchars",
     "history",
     "jobdirs",
@@ -361,6 +371,7 @@ pub(super) const SPECIAL: &[&str] = &[
     "jobtexts",
     "keymap",
     "langinfo",
+    "ld_library_path",
     "mailpath",
     "manpath",
     "mapfile",
@@ -373,12 +384,14 @@ pub(super) const SPECIAL: &[&str] = &[
     "options",
     "parameters",
     "path",
+    "pipestatus",
     "prompt",
     "psvar",
     "region_highlight",
     "reply",
     "saliases",
     "signals",
+    "status",
     "sysparams",
     "term",
     "termcap",
@@ -425,7 +438,6 @@ pub(super) const READING: &[&str] = &[
     "wc",
 ];
 
-/// Builtins of a shell that a rule need not allow, whatever their words are: they have no effect beyond the script.
-pub(super) const INERT: &[&str] = &[
-    ":", "[", "break", "continue", "exit", "false", "test", "true",
-];
+/// Builtins of a shell that a rule need not allow, whatever their words are: they have no effect beyond the script. What
+/// `test` and `[` calculate is examined before.
+pub(super) const INERT: &[&str] = &[":", "[", "false", "test", "true"];

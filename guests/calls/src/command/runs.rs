@@ -2,8 +2,8 @@
 
 use super::code;
 use super::programs::{
-    CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OTHER_SHELLS, PLACES, PREFIXES, REMOVERS, RUNNING,
-    SETTERS, SHELLS, TAKING, TEXT_TESTS, TRANSPARENT, UNARY_TESTS, WRITING,
+    CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OF_WINDOWS, OTHER_SHELLS, PLACES, PREFIXES, REMOVERS,
+    RUNNING, SETTERS, SHELLS, TAKING, TEXT_TESTS, TRANSPARENT, UNARY_TESTS, WRITING,
 };
 use super::script::{Script, SimpleCommand, assigned};
 use super::settings::{Use, script, settings, use_of};
@@ -461,12 +461,21 @@ fn is_question(word: &Word) -> bool {
 fn evaluates(name: &str, arguments: &[Word]) -> bool {
     let is_number = |word: &Word| matches!(&*word.text, "$!" | "$#" | "$$" | "$?");
     let may_run = |word: &&Word| {
-        word.text.len() > 1 && word.text.contains(['$', '`', '[']) && !is_number(word)
+        let is_calculated = word.text.len() > 1 && word.text.contains(['$', '`', '[']);
+        // A file may have any name.
+        let is_wild = !word.whole && word.text.contains(['*', '?']);
+        (is_calculated || is_wild) && !is_number(word)
     };
     let mut given = arguments.iter().filter(may_run);
     match name {
-        "[" | "test" => !tests_texts(arguments) && given.next().is_some(),
+        "[" | "test" => {
+            !tests_texts(arguments) && (given.next().is_some() || calculates(arguments, is_number))
+        }
         "printf" => !prints_texts(arguments) && given.next().is_some(),
+        // zsh calculates with any word.
+        "break" | "continue" | "exit" | "return" | "shift" => {
+            arguments.iter().any(|word| word.exact && !is_integer(word))
+        }
         // The value of `X=…` is a text, unless the variable was declared to be a number.
         "export" | "readonly" => {
             given.any(|word| word.text.contains('[') || assigned(&word.text).is_none())
@@ -489,6 +498,24 @@ fn tests_texts(arguments: &[Word]) -> bool {
         [left, operator, right] => is_one_of(operator, TEXT_TESTS) && left.whole && right.whole,
         _ => false,
     }
+}
+
+/// Whether `test` compares what is no number as one: some shells take it for a variable, and calculate with what that
+/// holds.
+fn calculates(arguments: &[Word], is_number: impl Fn(&Word) -> bool) -> bool {
+    const COMPARE: &[&str] = &["-eq", "-ge", "-gt", "-le", "-lt", "-ne"];
+    let is_shown = |word: &Word| is_integer(word) || is_number(word);
+    let mut pairs = arguments.windows(2);
+    pairs.any(|pair| {
+        let compares = |at: usize| COMPARE.contains(&&*pair[at].text);
+        (compares(1) && !is_shown(&pair[0]))
+            || ((compares(0) || pair[0].text == "-t") && !is_shown(&pair[1]))
+    })
+}
+
+fn is_integer(word: &Word) -> bool {
+    let digits = word.text.trim_start_matches(['-', '+']);
+    digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether the first word of `printf` is a format that calculates nothing.
@@ -603,9 +630,12 @@ pub(super) fn is_inline(word: &Word) -> bool {
 
 /// Whether a program is named by a path that is none of a system, as in the project: another one may be there.
 fn is_elsewhere(program: &str) -> bool {
-    let mut places = PLACES.iter();
-    let is_of_system = places.any(|place| program.starts_with(place)) && !program.contains("/../");
-    program.contains('/') && drive(program).is_none() && !is_of_system
+    let folded = drive(program).map(|(_, path)| path.to_ascii_lowercase());
+    let is_of_windows = |path: String| OF_WINDOWS.iter().any(|place| path.starts_with(place));
+    let is_of_system =
+        PLACES.iter().any(|place| program.starts_with(place)) || folded.is_some_and(is_of_windows);
+    let leads_back = program.split(['/', '\\']).any(|name| name == "..");
+    program.contains(['/', '\\']) && (leads_back || !is_of_system)
 }
 
 fn is_slashed(word: &Word) -> bool {

@@ -294,6 +294,31 @@ fn what_has_no_effect_beyond_the_script_needs_no_rule() {
         ("http_proxy=a; git log", "ask"),
         ("x=$API_KEY; git log", "ask"),
         ("f() { git log; }; f", "ask"),
+        ("status=a; git log", "ask"),
+        // Some shells calculate with a word, and so run what is in it, or in the variable of that name.
+        ("git log || exit 1", "allow_once"),
+        ("git log; exit $?", "allow_once"),
+        ("[ 1 -eq 1 ] && [ -t 1 ] && git log", "allow_once"),
+        ("git log; exit 'path[$(evil)1]'", "ask"),
+        ("y='path[$(evil)1]'; git log; exit y", "ask"),
+        ("y='path[$(evil)1]'; git log; exit $y", "ask"),
+        (
+            "for i in a; do continue 'path[$(evil)1]'; done; git log",
+            "ask",
+        ),
+        ("y='path[$(evil)1]'; [ y -eq 1 ]; git log", "ask"),
+        ("y='path[$(evil)1]'; [ -t y ]; git log", "ask"),
+        // A file may be named `a[$(evil)]`.
+        ("[ -v a* ] && git log", "ask"),
+        // It changes the directory of what follows.
+        ("command cd sub && git log", "ask"),
+        ("eval 'cd sub' && git log", "ask"),
+        // Which file this is depends on what is assigned first.
+        ("x=/etc/a; { x=b; git log; } > $x", "ask"),
+        ("x=/etc/a; for x in b; do git log; done > $x", "ask"),
+        ("x=a; x=/etc/b > $x; git log", "ask"),
+        // To zsh, the name of this variable is longer.
+        ("x=a; git log > $xé/b", "ask"),
     ] {
         assert_eq!(run(rules.clone(), command), expected, "{command:?}");
     }
@@ -372,6 +397,11 @@ fn another_shell_is_left_to_the_user_unless_the_command_is_plain() {
         "git log 'a",
         r"git log C:\x",
         "git log @(rm x)",
+        // cmd runs `x`.
+        "x=1",
+        "shutdown=-s",
+        "test x",
+        "true",
     ] {
         assert_eq!(run(json!({ "command": odd })), "ask", "{odd}");
     }
@@ -379,9 +409,14 @@ fn another_shell_is_left_to_the_user_unless_the_command_is_plain() {
         json!(["powershell", "-Command", "git log"]),
         json!(["cmd.exe", "/c", "git log"]),
         json!(["PWSH", "-c", "git log"]),
+        json!([r"sub\bash.exe", "-c", "git log"]),
+        json!([r"C:\proj\bash.exe", "-c", "git log"]),
+        json!([r"C:\Program Files\..\proj\bash.exe", "-c", "git log"]),
     ] {
         assert_eq!(run(json!({ "command": shell })), "ask", "{shell}");
     }
+    let of_system = json!([r"C:\Program Files\Git\bin\bash.exe", "-c", "git log"]);
+    assert_eq!(run(json!({ "command": of_system })), "allow_once");
 }
 
 #[test]

@@ -429,6 +429,15 @@ const UNSURE: &[&str] = &[
     "RANDOM=1; rm $RANDOM",
     "x=a; rm \"$(echo '\"')$x\"",
     "x=a; y='b[$(rm a.txt)]'; echo ${x:y}",
+    "x=b.txt; x=a.txt y=$(rm $x)",
+    "x=a.txt; x=b.txt env rm $x",
+    "x=a.txt; x+=b; rm $x",
+    "x=a.txt; printf 'ab%n' x; rm $x",
+    "x=; : {a,${x:=b.txt}}; rm \"$x\"",
+    "x=a.txt; wait -p x; rm \"$x\" b.txt",
+    "x=a.txt; y=-p; wait $y x; rm \"$x\" b.txt",
+    "x=a.txt; export x=b.txt y=$x; rm $y",
+    "x=a.txt; command cd ..; rm $x",
 ];
 
 #[test]
@@ -502,6 +511,7 @@ fn ambiguous_commands_are_left_to_the_user() {
         "PATH=. sh -c 'x=1'",
         "PATH=. sh -c 'read x'",
         "PATH=. true",
+        "C:/sh -c 'git log'",
     ] {
         assert_eq!(decide(&rules, command), "ask", "{command:?}");
     }

@@ -136,6 +136,12 @@ const MAY_RUN: &[&str] = &[
     "export 'X=a[$(rm x)]'",
     "${X:-rm} x",
     "x=a; y='b[$(rm x)]'; echo ${x:y}",
+    "x=a; y='path[$(rm x)1]'; echo $x[y]",
+    "x='$(rm x)'; echo ${(e)x}",
+    "y='path[$(rm x)1]'; [ y -eq 1 ]",
+    "y='path[$(rm x)1]'; [ -t y ]",
+    "y='path[$(rm x)1]'; exit y",
+    "exit 'path[$(rm x)1]'",
     "echo rm x | sh",
     "sh <(echo rm x)",
     "ssh host <<'EOF'\nrm x\nEOF",
@@ -281,6 +287,10 @@ const REACHES: &[&str] = &[
     "d=~/.ssh; ls \"$d/a\"",
     "d=$(pwd); cat \"$d/.env\"",
     "x=.env; [[ -f \"$x\" ]]",
+    "x=a; x=.env y=$(cat $x)",
+    "x=.env; { x=a; cat; } < $x",
+    "x=.env; for x in a; do cat; done < $x",
+    "x=.env; x=a > $x",
     "cat $(pwd)/.env",
     "git commit -F .env",
     "export X=.env",
@@ -377,6 +387,9 @@ const MAY_REACH: &[&str] = &[
     "x=a; trap 'x=b' EXIT; cat $x",
     "cat ${!x}",
     "x=a cat $x",
+    "x=a; x=b cat $x",
+    "x=.e; x+=nv; cat $x",
+    "x=a; printf 'b%n' x; cat $x",
 ];
 
 /// Those that are not seen, and what only looks like one.
