@@ -21,30 +21,74 @@ use crate::places::bases;
 /// A tool that adds to what agents read by themselves and names no file, and that file: those of Qwen Code.
 const MEMORY: (&str, &str) = ("save_memory", "qwen.md");
 
-/// What programs in most languages have in them that use the network.
+/// What programs in most languages have in them that use the network, in lower case.
 const CLIENTS: &[&str] = &[
+    "\"http",
+    "\"net\"",
+    "\"tls\"",
+    "'http",
+    "'net'",
+    "'tls'",
+    "/inet/",
     "aiohttp",
+    "axios",
     "curl ",
     "fetch(",
+    "ftplib",
     "http.client",
+    "http.get(",
+    "http.request(",
+    "http::",
+    "httplib",
+    "httparty",
+    "https.get(",
+    "https.request(",
     "httpx",
+    "imaplib",
+    "lwp",
+    "net.connect(",
+    "net.createconnection(",
+    "net.dial",
     "net/http",
+    "node:http",
+    "open-uri",
+    "open_connection(",
+    "paramiko",
+    "poplib",
     "requests",
+    "smtplib",
     "socket",
+    "telnetlib",
+    "tls.connect(",
+    "undici",
     "urllib",
     "wget ",
+    "xmlhttprequest",
 ];
 
-/// What programs have in them that start others.
+/// What programs have in them that start others, in lower case.
 const STARTERS: &[&str] = &[
     "child_process",
+    "exec \"",
+    "exec '",
     "exec(",
-    "os.popen",
-    "os.system",
+    "execa",
+    "execl",
+    "execv",
+    "open3",
+    "popen",
+    "qx(",
+    "qx/",
+    "qx{",
     "spawn",
     "subprocess",
+    "system \"",
+    "system '",
     "system(",
 ];
+
+/// Languages in which what is within backquotes is run.
+const QUOTING: &[&str] = &["perl", "ruby"];
 
 /// How many servers are read of a title.
 const MOST_SERVERS: usize = 16;
@@ -293,10 +337,15 @@ impl Effects {
 /// Whether the text of a command has code that may print text from outside.
 fn has_outside_code(call: &Call) -> bool {
     let mut texts = command::texts(call);
-    texts.any(|text| has_any(&text, CLIENTS) || has_any(&text, STARTERS))
+    texts.any(|text| {
+        let is_run = text.contains('`') && has_any(&text, QUOTING);
+        is_run || has_any(&text, CLIENTS) || has_any(&text, STARTERS)
+    })
 }
 
+/// Whether one of these is in a text, in capitals or not.
 fn has_any(text: &str, signs: &[&str]) -> bool {
+    let text = text.to_ascii_lowercase();
     signs.iter().any(|sign| text.contains(sign))
 }
 
