@@ -46,9 +46,10 @@ impl<'t> Parameter<'t> {
         let Some(braced) = text.strip_prefix('{') else {
             let name = name_at(text)?;
             let behind = &text[name.len()..];
-            // zsh takes these for operations without braces, too, and letters of all languages for a part of the name.
+            // zsh takes these for operations without braces, too, and letters of all languages for a part of the name;
+            // bash reads the names in `$x{a,b}` behind the braces.
             let first = behind.chars().next();
-            let more = first.filter(|c| matches!(c, ':' | '[') || !c.is_ascii());
+            let more = first.filter(|c| matches!(c, ':' | '[' | '{') || !c.is_ascii());
             return Some(Self {
                 name,
                 operation: &behind[..more.map_or(0, char::len_utf8)],
@@ -166,6 +167,7 @@ mod tests {
             ("x_1/a", Some(("x_1", "", 3))),
             ("x:h/a", Some(("x", ":", 1))),
             ("xé", Some(("x", "é", 1))),
+            ("x{a,b}", Some(("x", "{", 1))),
             ("x[1]", Some(("x", "[", 1))),
             ("1a", Some(("1", "", 1))),
             ("?", Some(("?", "", 1))),

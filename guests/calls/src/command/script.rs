@@ -145,7 +145,15 @@ impl Script {
                 }
             }
             NodeKind::List { items } => self.add_list(items),
-            NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => self.add(pipeline),
+            NodeKind::Negation { pipeline } => self.add(pipeline),
+            NodeKind::Time { pipeline, .. } => {
+                // In some shells, this is a program, which runs another one.
+                let from = self.commands.len();
+                self.add_perhaps(pipeline);
+                for command in &mut self.commands[from..] {
+                    command.is_own = false;
+                }
+            }
             NodeKind::Subshell { body, redirects } => {
                 let outer = self.values.clone();
                 self.add_group([&**body], redirects);

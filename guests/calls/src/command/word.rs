@@ -47,20 +47,28 @@ impl Word {
     /// As [`Word::of_script`], with the values of variables as far as `value` knows them. Without quotes around a
     /// variable, its value is split and expanded again, so only a plain one is put in its place.
     pub fn expanded(raw: &str, value: &dyn Fn(&str) -> Option<Self>) -> Self {
+        let nothing = |_: &str| -> Option<Self> { None };
+        let mut known: &dyn Fn(&str) -> Option<Self> = value;
         let mut word = Self::exact("");
         let mut rest = raw.chars();
         let mut before = None;
         while let Some(c) = rest.next() {
             match c {
                 '\'' => word.single_quoted(&mut rest),
-                '"' => word.double_quoted(&mut rest, value),
+                '"' => word.double_quoted(&mut rest, known),
                 '\\' => match rest.next() {
                     Some('\n') => {}
                     Some(c) => word.push(c),
                     None => word.mark_unclear(),
                 },
                 '$' | '`' if !is_literal(c, before, rest.as_str()) => {
-                    word.expand(c, &mut rest, false, value);
+                    word.expand(c, &mut rest, false, known);
+                }
+                // bash makes `$xb` of `{$x,a}b`, and zsh expands braces once more when values are in them.
+                '{' if has_parameters(raw, rest.as_str()) => {
+                    known = &nothing;
+                    (word.exact, word.whole, word.own) = (false, false, false);
+                    word.push(c);
                 }
                 _ => {
                     let is_itself = is_literal(c, before, rest.as_str());
@@ -182,7 +190,7 @@ pub fn is_subscript_with_blanks(raw: &str) -> bool {
 
 /// Whether shells, or this parser, read the parts of a word differently: within backquotes a `\` is removed before the
 /// commands there are read, in an expansion within double quotes only some shells take `'` for a quote, and only zsh
-/// calculates the index in `$x[i]`.
+/// calculates the index in `$x[i]`, and runs what is in `?(e:'rm x':)`.
 pub fn has_unclear_parts(raw: &str) -> bool {
     let mut rest = raw.chars();
     let mut is_double = false;
@@ -191,6 +199,7 @@ pub fn has_unclear_parts(raw: &str) -> bool {
             '\\' => drop(rest.next()),
             '\'' if !is_double => drop(rest.find(|c| *c == '\'')),
             '"' => is_double = !is_double,
+            '?' | '@' | '+' if !is_double && rest.as_str().starts_with('(') => return true,
             '$' if has_calculated_index(rest.as_str()) => return true,
             '$' if is_double && rest.as_str().starts_with('{') => {
                 let expansion = rest.as_str().split('}').next();
@@ -226,12 +235,20 @@ fn is_literal(c: char, before: Option<char>, rest: &str) -> bool {
         '`' | '*' | '?' | '(' | ')' | '<' | '>' => false,
         '$' => rest.is_empty(),
         '[' => !rest.contains(']'),
-        '{' => !(rest.contains('}') && (rest.contains(',') || rest.contains(".."))),
+        '{' => !(rest.contains('}') && [",", "..", "$"].iter().any(|sign| rest.contains(sign))),
         '~' => !matches!(before, None | Some('=' | ':')),
         // Of zsh: the path of a program, in assignments also behind a `:`.
         '=' => !matches!(before, None | Some(':')) || rest.is_empty(),
         c => c.is_ascii() || !c.is_whitespace(),
     }
+}
+
+/// Whether a brace in front of the rest of a word begins several words, with parameters among them. That of `${` does
+/// not.
+fn has_parameters(raw: &str, rest: &str) -> bool {
+    let before = &raw[..raw.len() - rest.len() - 1];
+    let is_of_one = before.ends_with('$') && !before.ends_with("\\$");
+    !is_of_one && rest.contains('$') && !is_literal('{', None, rest)
 }
 
 /// Whether every shell takes the value of a variable for one word, also outside of quotes: it has nothing at which words

@@ -350,6 +350,9 @@ fn a_value_that_is_not_in_the_text_is_allowed_where_any_does_no_harm() {
         ("x=$(ls); ls \"$x\"", "ask"),
         // It comes from the environment, or from elsewhere.
         ("echo \"$API_KEY\"", "ask"),
+        ("echo $CI{_JOB_TOKEN,a}", "ask"),
+        ("echo {$CI,a}_JOB_TOKEN", "ask"),
+        ("echo {a,$}CI_JOB_TOKEN", "ask"),
         ("x=$API_KEY; echo \"$x\"", "ask"),
         ("cat $1", "ask"),
         ("echo ${!x}", "ask"),

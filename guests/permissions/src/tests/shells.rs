@@ -438,6 +438,10 @@ const UNSURE: &[&str] = &[
     "x=a.txt; y=-p; wait $y x; rm \"$x\" b.txt",
     "x=a.txt; export x=b.txt y=$x; rm $y",
     "x=a.txt; command cd ..; rm $x",
+    "x=a.txt; time x=b.txt; rm $x",
+    "x=a; x1=a.txt x2=b.txt; rm $x{1,2}",
+    "x=a; x_b=b.txt; rm {$x,a}_b",
+    "x=a.txt; x=b.txt &> c.txt; rm $x",
 ];
 
 #[test]

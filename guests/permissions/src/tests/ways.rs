@@ -142,6 +142,7 @@ const MAY_RUN: &[&str] = &[
     "y='path[$(rm x)1]'; [ -t y ]",
     "y='path[$(rm x)1]'; exit y",
     "exit 'path[$(rm x)1]'",
+    "echo ?(e:'rm x':)",
     "echo rm x | sh",
     "sh <(echo rm x)",
     "ssh host <<'EOF'\nrm x\nEOF",
