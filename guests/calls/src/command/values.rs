@@ -144,9 +144,9 @@ impl Values {
         self.known.insert(name.to_owned(), kept);
     }
 
-    /// Assigns a text that the script reads.
+    /// Assigns a text that the script reads. Where its file cannot be opened, a variable of the environment stays as it is.
     pub(super) fn read(&mut self, name: &str) {
-        self.assign(name, &[made(name, true)]);
+        self.assign(name, &[made(name, self.is_own(name))]);
     }
 
     pub(super) fn forget(&mut self, names: &BTreeSet<String>) {

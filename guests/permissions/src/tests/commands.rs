@@ -363,6 +363,11 @@ fn a_value_that_is_not_in_the_text_is_allowed_where_any_does_no_harm() {
     ] {
         assert_eq!(run(rules.clone(), command), expected, "{command:?}");
     }
+    let reads = json!([{ "decision": "allow", "command": ["echo *", "read *"] }]);
+    for (name, expected) in [("key", "allow_once"), ("API_KEY", "ask")] {
+        let command = format!("read -r {name} < a; echo \"${name}\"");
+        assert_eq!(run(reads.clone(), &command), expected, "{command:?}");
+    }
 }
 
 #[test]
