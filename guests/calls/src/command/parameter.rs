@@ -101,7 +101,7 @@ pub(super) fn has_calculated_index(text: &str) -> bool {
 }
 
 /// Whether this is the index of an array that is a number: `[0]`. Others are calculated.
-pub(super) fn is_index(text: &str) -> bool {
+fn is_index(text: &str) -> bool {
     let number = text
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
