@@ -104,6 +104,7 @@ pub(super) const CARRIERS: &[(&str, &[&str])] = &[
     ("podman", &["exec", "run"]),
     ("poetry", &["run"]),
     ("rye", &["run"]),
+    ("sched", &[]),
     ("screen", &[]),
     ("singularity", &["exec", "run"]),
     ("tmux", &[]),
@@ -112,6 +113,7 @@ pub(super) const CARRIERS: &[(&str, &[&str])] = &[
     ("uvx", &[]),
     ("vagrant", &["ssh"]),
     ("watchexec", &[]),
+    ("zpty", &[]),
 ];
 
 /// Get further words from elsewhere.
@@ -154,6 +156,7 @@ pub(super) const MOVERS: &[&str] = &["cd", "popd", "pushd"];
 pub(super) const RUNNING: &[(&str, &[&str])] = &[
     ("compgen", &["-C"]),
     ("complete", &["-C"]),
+    ("emulate", &["-c"]),
     ("fd", &["-x", "--exec", "-X", "--exec-batch"]),
     ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
     ("git", &["--ext-diff", "--textconv"]),

@@ -110,6 +110,8 @@ const RUNS: &[&str] = &[
     "git config core.pager 'rm x'",
     "git clone -c core.sshCommand='rm x' a b",
     "git rebase -x 'rm x' main",
+    "emulate sh -c 'rm x'",
+    "jobs -x rm x",
     "for f in x y; do rm \"$f\"; done",
     "for f in x; do sh -c \"rm $f\"; done",
 ];
@@ -278,7 +280,6 @@ const REACHES: &[&str] = &[
     "alias grep=cat; grep .env",
     "echo .env > a; xargs cat < a",
     "X=.e; cat ${X}nv",
-    "A=.s; HOME=${A}sh; cat $HOME/id_rsa",
     "x=.env; cat \"$x\"",
     "x=a; x=.env && cat $x",
     "if ls; then x=.env; else x=a; fi; cat $x",
@@ -348,6 +349,7 @@ const REACHES: &[&str] = &[
 
 /// Those that a shell may expand to it.
 const MAY_REACH: &[&str] = &[
+    "A=.s; HOME=${A}sh; cat $HOME/id_rsa",
     "cat .e*",
     "cat .e?v",
     "cat .[e]nv",
