@@ -174,8 +174,11 @@ impl Commands {
     pub fn moves(&self) -> impl Iterator<Item = Option<&str>> {
         let movers = self.simple.iter().filter(|command| command.moves());
         movers.map(|command| {
-            let to = command.words.get(1).filter(|_| command.words.len() == 2)?;
-            let is_shown = to.exact && !to.text.starts_with(['-', '+']);
+            let [mover, to] = &command.words[..] else {
+                return None;
+            };
+            let is_plain = MOVERS.contains(&base(&mover.text)) && to.exact;
+            let is_shown = is_plain && !to.text.starts_with(['-', '+']);
             is_shown.then_some(&*to.text)
         })
     }
@@ -279,7 +282,8 @@ impl Seen {
 impl SimpleCommand {
     /// Whether it changes the directory of those that follow.
     fn moves(&self) -> bool {
-        let program = self.words.first();
+        let is_program = |word: &&Word| !matches!(&*word.text, "builtin" | "command");
+        let program = self.words.iter().find(is_program);
         program.is_some_and(|word| MOVERS.contains(&base(&word.text)))
     }
 

@@ -114,6 +114,7 @@ fn a_command_that_may_print_what_others_wrote_brings_it() {
         "ssh host make",
         "make \"$(curl example.com)\"",
         "cd /elsewhere && make",
+        "command cd /elsewhere && make",
     ] {
         let mut host = host(json!({}));
         begin(&mut host);
