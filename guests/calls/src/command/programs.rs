@@ -26,12 +26,9 @@ pub(super) const PLACES: &[&str] = &[
     "/usr/local/bin/",
 ];
 
-/// Where Windows has them, behind the drive. On other systems, a `\` leads into no directory.
-pub(super) const OF_WINDOWS: &[&str] = &[
-    r"\program files\",
-    r"\program files (x86)\",
-    r"\windows\system32\",
-];
+/// Where Windows has them, behind the drive. On other systems, a `\` leads into no directory. A program whose path has
+/// blanks is read as a line for a shell anyway.
+pub(super) const OF_WINDOWS: &str = r"\windows\system32\";
 
 /// Run the words behind their own options elsewhere, as another user, or with more words.
 pub(super) const PREFIXES: &str = "\

@@ -631,9 +631,8 @@ pub(super) fn is_inline(word: &Word) -> bool {
 /// Whether a program is named by a path that is none of a system, as in the project: another one may be there.
 fn is_elsewhere(program: &str) -> bool {
     let folded = drive(program).map(|(_, path)| path.to_ascii_lowercase());
-    let is_of_windows = |path: String| OF_WINDOWS.iter().any(|place| path.starts_with(place));
-    let is_of_system =
-        PLACES.iter().any(|place| program.starts_with(place)) || folded.is_some_and(is_of_windows);
+    let is_of_system = PLACES.iter().any(|place| program.starts_with(place))
+        || folded.is_some_and(|path| path.starts_with(OF_WINDOWS));
     let leads_back = program.split(['/', '\\']).any(|name| name == "..");
     program.contains(['/', '\\']) && (leads_back || !is_of_system)
 }

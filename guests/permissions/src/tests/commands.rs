@@ -419,11 +419,11 @@ fn another_shell_is_left_to_the_user_unless_the_command_is_plain() {
         json!(["PWSH", "-c", "git log"]),
         json!([r"sub\bash.exe", "-c", "git log"]),
         json!([r"C:\proj\bash.exe", "-c", "git log"]),
-        json!([r"C:\Program Files\..\proj\bash.exe", "-c", "git log"]),
+        json!([r"C:\Windows\System32\..\..\proj\bash.exe", "-c", "git log"]),
     ] {
         assert_eq!(run(json!({ "command": shell })), "ask", "{shell}");
     }
-    let of_system = json!([r"C:\Program Files\Git\bin\bash.exe", "-c", "git log"]);
+    let of_system = json!([r"C:\Windows\System32\bash.exe", "-c", "git log"]);
     assert_eq!(run(json!({ "command": of_system })), "allow_once");
 }
 
