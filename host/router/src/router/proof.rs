@@ -324,7 +324,7 @@ impl Proof {
         if self.calls.get(call).is_none() {
             self.note_call(call);
         } else if !self.terms.names_calls {
-            self.unnamed.show(session, call, about, self.terms.tool_at);
+            self.unnamed.ask(session, call, about, self.terms.tool_at);
         }
     }
 

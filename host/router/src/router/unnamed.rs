@@ -33,8 +33,16 @@ struct Shown {
     tool: Option<u64>,
     /// The input, as soon as it is shown.
     input: Option<u64>,
+    /// The input as a permission request spells it: some agents add members to it there, or leave some out.
+    asked: Option<u64>,
     /// Whether its turn has ended.
     is_earlier: bool,
+}
+
+impl Shown {
+    fn has_input(&self) -> bool {
+        self.input.is_some() || self.asked.is_some()
+    }
 }
 
 /// The reports, and the calls, in order.
@@ -46,8 +54,10 @@ pub(super) struct Unnamed {
 }
 
 impl Report {
-    fn has_input(&self, input: u64) -> bool {
-        self.input == input || self.changed == Some(input)
+    /// Whether it has the input of a call, in one of its spellings.
+    fn has_input_of(&self, call: &Shown) -> bool {
+        let mut spelt = call.input.into_iter().chain(call.asked);
+        spelt.any(|input| self.input == input || self.changed == Some(input))
     }
 
     /// Whether it may be of a call, whatever the input of that is.
@@ -83,8 +93,7 @@ impl Unnamed {
         self.reports.retain(|report| report.number != number);
     }
 
-    /// Notes what the agent tells about a call (JSON text), with the tool at this pointer: an update, or the call in a
-    /// permission request.
+    /// Notes what the agent tells about a call in an update (JSON text), with the tool at this pointer.
     pub fn show(&mut self, session: &str, call: &str, about: &str, tool_at: Option<&str>) {
         let new = self.shown(session, call, about, tool_at);
         // A model may give the id of a call that runs to another one.
@@ -95,6 +104,22 @@ impl Unnamed {
         let known = &mut self.shown[at];
         known.tool = new.tool.or(known.tool);
         known.input = new.input.or(known.input);
+    }
+
+    /// Notes what the agent tells about a call in a permission request (JSON text).
+    pub fn ask(&mut self, session: &str, call: &str, about: &str, tool_at: Option<&str>) {
+        let new = self.shown(session, call, about, tool_at);
+        let asked = Shown {
+            input: None,
+            asked: new.input,
+            ..new
+        };
+        let Some(at) = self.place(&asked) else {
+            return keep(&mut self.shown, asked);
+        };
+        let known = &mut self.shown[at];
+        known.tool = asked.tool.or(known.tool);
+        known.asked = asked.asked.or(known.asked);
     }
 
     /// Handles the end of a call in an update (JSON text). Returns whether a report accounts for it; one is taken if
@@ -112,6 +137,7 @@ impl Unnamed {
         let ended = Shown {
             tool: last.tool.or(known.as_ref().and_then(|known| known.tool)),
             input: last.input.or(known.as_ref().and_then(|known| known.input)),
+            asked: known.as_ref().and_then(|known| known.asked),
             is_earlier: known.is_some_and(|known| known.is_earlier),
             ..last
         };
@@ -119,7 +145,7 @@ impl Unnamed {
             return false;
         };
         // One that failed may be one that the agent itself has rejected, while the report is of another one that runs.
-        let may_be_of_another = ended.input.is_none() || self.is_awaited(&self.reports[at]);
+        let may_be_of_another = !ended.has_input() || self.is_awaited(&self.reports[at]);
         if !(has_failed && may_be_of_another) {
             self.reports.remove(at);
         }
@@ -142,19 +168,18 @@ impl Unnamed {
     fn report_of(&self, call: &Shown) -> Option<usize> {
         self.reports.iter().position(|report| {
             report.may_be_of(call)
-                && match call.input {
-                    Some(input) => report.has_input(input),
-                    None => !self.is_awaited(report),
+                && if call.has_input() {
+                    report.has_input_of(call)
+                } else {
+                    !self.is_awaited(report)
                 }
         })
     }
 
     /// Whether there are at least as many calls with the input of a report as there are reports of it.
     fn is_awaited(&self, report: &Report) -> bool {
-        let calls = self.shown.iter().filter(|call| {
-            let has_input = call.input.is_some_and(|input| report.has_input(input));
-            has_input && report.may_be_of(call)
-        });
+        let is_of = |call: &&Shown| report.has_input_of(call) && report.may_be_of(call);
+        let calls = self.shown.iter().filter(is_of);
         let same = self.reports.iter().filter(|other| {
             (other.session, other.tool, other.input) == (report.session, report.tool, report.input)
         });
@@ -171,6 +196,7 @@ impl Unnamed {
             call: self.hash(call),
             tool: tool.map(|tool| self.hash(&*tool)),
             input: input.map(|input| self.hash(&input)),
+            asked: None,
             is_earlier: false,
         }
     }
@@ -253,5 +279,22 @@ mod tests {
         unnamed.end("s", "fails", ENDS, None, true);
         unnamed.show("s", "silent", RUNS, None);
         assert!(!unnamed.end("s", "silent", ENDS, None, false));
+    }
+    #[test]
+    fn a_question_may_spell_the_input_in_another_way() {
+        let asks = r#"{"rawInput":{"command":"a","commands":["a"]}}"#;
+        for reported in [r#"{"command":"a"}"#, r#"{"commands":["a"],"command":"a"}"#] {
+            let mut unnamed = Unnamed::default();
+            unnamed.show("s", "c", RUNS, None);
+            unnamed.report(1, "s", "t", reported);
+            unnamed.ask("s", "c", asks, None);
+            assert!(unnamed.end("s", "c", ENDS, None, false), "{reported}");
+            assert!(!unnamed.end("s", "c", ENDS, None, false), "{reported}");
+        }
+        let mut unnamed = Unnamed::default();
+        unnamed.show("s", "c", RUNS, None);
+        unnamed.report(1, "s", "t", r#"{"command":"b"}"#);
+        unnamed.ask("s", "c", asks, None);
+        assert!(!unnamed.end("s", "c", ENDS, None, false));
     }
 }
