@@ -64,8 +64,10 @@ struct Emulated {
 
 /// Packs the program for arm64, unless one is given, and runs it. Returns whether all promises hold and all tests pass.
 pub fn run(workspace: &Workspace, options: Options) -> Result<ExitCode> {
-    let packages = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
-    let compiler = debian::installed(workspace, "aarch64-linux-gnu-gcc", packages)?;
+    // The package for C alone may be there without the headers of the library.
+    let packages = "gcc-aarch64-linux-gnu g++-aarch64-linux-gnu";
+    let compilers = debian::installed(workspace, "aarch64-linux-gnu-g++", packages)?;
+    let compiler = compilers.with_file_name("aarch64-linux-gnu-gcc");
     let emulator = debian::installed(workspace, "qemu-aarch64", "qemu-user")?;
     let program = options.program.map_or_else(|| pack(workspace), Ok)?;
     let folder = workspace.target("arm64");
