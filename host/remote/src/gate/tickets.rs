@@ -278,8 +278,21 @@ mod tests {
         assert!(tickets.redeem(hers[0].reveal()).is_none());
         assert!(tickets.redeem(hers[A_USER].reveal()).is_some());
         assert!(tickets.redeem(his.reveal()).is_some());
-        for number in 0..ALL + 10 {
-            tickets.issue(&admitted(&number.to_string()).0).unwrap();
+        // Those of many users.
+        let until = Instant::now() + LIFE;
+        let mut open = tickets.0.lock();
+        for number in open.len()..ALL {
+            let user = number.to_string();
+            let other = OpenTicket {
+                admitted: admitted(&user).0,
+                until,
+            };
+            open.insert(digest(user.as_bytes()), other);
+        }
+        drop(open);
+        for number in 0..10 {
+            let user = format!("late {number}");
+            tickets.issue(&admitted(&user).0).unwrap();
         }
         assert_eq!(tickets.0.lock().len(), ALL);
     }
