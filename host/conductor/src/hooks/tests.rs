@@ -2,9 +2,10 @@
 //!
 //! Each file of `recorded` is of an agent behind a chain that refuses some of its commands: its shell, its files, several
 //! calls at once, an MCP server, subagents, a turn that is stopped, and a session that is loaded. Where its name says
-//! `same-ids`, the model numbers the calls of each message from 1. A line is what a hook `report`s and whether the chain
-//! has `refused` it, an `update` about a call, a call that the agent `asks` about, what the `client` sends, or what the
-//! agent `answer`s; of each, the parts that count.
+//! `same-ids`, the model numbers the calls of each message from 1; where it says `asks`, the agent asks before it runs a
+//! tool, as it does by itself. A line is what a hook `report`s and whether the chain has `refused` it, an `update` about a
+//! call, a call that the agent `asks` about, what the `client` sends, or what the agent `answer`s; of each, the parts that
+//! count.
 
 use acp_chain_acp::BEFORE_TOOL;
 use acp_chain_channel::Peer;
@@ -38,15 +39,20 @@ macro_rules! recorded {
 const ALL: &[Recorded] = &[
     recorded!("auggie", "auggie", 11),
     recorded!("claude", "claude", 18),
+    recorded!("claude-asks", "claude", 3),
     recorded!("cline-same-ids", "cline", 11),
     recorded!("codex", "codex", 14),
+    recorded!("codex-asks", "codex", 3),
     recorded!("codex-older", "codex-older", 12),
     recorded!("copilot", "copilot", 17),
+    recorded!("copilot-asks", "copilot", 3),
     recorded!("copilot-same-ids", "copilot", 16),
     recorded!("opencode", "opencode", 17),
+    recorded!("opencode-asks", "opencode", 3),
     recorded!("opencode-same-ids", "opencode", 12),
     recorded!("pi", "pi", 12),
     recorded!("qwen", "qwen", 12),
+    recorded!("qwen-asks", "qwen", 3),
 ];
 
 fn terms(dialect: &'static Dialect) -> HookTerms {
