@@ -5,7 +5,7 @@ use rable::{ListItem, ListOperator, Node, NodeKind};
 
 use super::parameter::is_parameter;
 use super::programs::{TEXT_TESTS, UNARY_TESTS};
-use super::values::{Changes, Values, changed, chosen, listed, read_names, written};
+use super::values::{Changes, Values, changed, chosen, commands, listed, read_names, written};
 use super::word::{Word, has_unclear_parts, is_subscript_with_blanks};
 
 /// The longest command line that is read, in bytes.
@@ -316,25 +316,8 @@ impl Script {
                 self.values = outer;
                 self.add_all(rest.iter().map(|item| &item.command));
             }
-            _ => self.add_sequence(items),
+            _ => self.add_all(commands(items, is_sequence)),
         }
-    }
-
-    /// Adds commands that run one after another. The parser puts each but the last two into another list.
-    fn add_sequence(&mut self, items: &[ListItem]) {
-        let mut left = items;
-        let mut commands = Vec::new();
-        while let [first, rest @ ..] = left {
-            commands.extend(rest.iter().rev().map(|item| &item.command));
-            left = match &first.command.kind {
-                NodeKind::List { items } if is_sequence(items) => &items[..],
-                _ => {
-                    commands.push(&first.command);
-                    &[]
-                }
-            };
-        }
-        self.add_all(commands.into_iter().rev());
     }
 
     /// Adds a part of a list that goes on only if each of its commands has succeeded. `stopped` gets the values that

@@ -317,9 +317,7 @@ impl Changes {
                 }
             }
             NodeKind::Pipeline { commands, .. } => self.look_at(commands),
-            NodeKind::List { items } => {
-                self.look_at(commands(items));
-            }
+            NodeKind::List { items } => self.look_at(commands(items, |_| true)),
             NodeKind::Negation { pipeline: inner }
             | NodeKind::Time {
                 pipeline: inner, ..
@@ -479,20 +477,22 @@ fn counts(format: &str) -> bool {
     })
 }
 
-/// The commands of a list, of which the parser puts each but the last two into another list.
-fn commands(items: &[ListItem]) -> Vec<&Node> {
+/// The commands of a list, in order. The parser puts each but the last two into another list: those that `is_part` are
+/// taken apart, too.
+pub(super) fn commands(items: &[ListItem], is_part: impl Fn(&[ListItem]) -> bool) -> Vec<&Node> {
     let mut left = items;
     let mut found = Vec::new();
     while let [first, rest @ ..] = left {
-        found.extend(rest.iter().map(|item| &item.command));
+        found.extend(rest.iter().rev().map(|item| &item.command));
         left = match &first.command.kind {
-            NodeKind::List { items } => &items[..],
+            NodeKind::List { items } if is_part(items) => &items[..],
             _ => {
                 found.push(&first.command);
                 &[]
             }
         };
     }
+    found.reverse();
     found
 }
 
