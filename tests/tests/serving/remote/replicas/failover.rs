@@ -111,7 +111,7 @@ async fn a_session_in_another_spelling_is_its_owners_at_all_replicas() {
         let refused = bob.load(&spelling).await;
         assert_eq!(refused.status(), 404, "{spelling}");
     }
-    // One that nobody owns is admitted here.
+    // A session without an owner is admitted here.
     assert_eq!(bob.load("of-nobody").await.status(), 202);
 }
 
