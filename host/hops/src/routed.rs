@@ -59,6 +59,8 @@ pub struct Content {
     pub since: Option<MessageState>,
     /// The number of the message in the trace, if there is one.
     pub number: Option<NonZeroU64>,
+    /// Whether an observer of the trace is known to pass over this message, and proxies that forward it.
+    pub is_passed_over: bool,
     /// The last replaced version of the current proxy that has seen the message, if any.
     pub seen: Option<Version>,
     /// The session of the request that this answers.
@@ -104,6 +106,7 @@ impl Routed {
             arrival: 0,
             since: None,
             number: None,
+            is_passed_over: false,
             seen: None,
             request_session: None,
             renamed: Vec::new(),

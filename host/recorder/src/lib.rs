@@ -313,17 +313,12 @@ impl Recorder {
         self.is_observed() && self.sink_count.load(Ordering::Relaxed) == 1
     }
 
-    /// Whether nobody makes anything of a message with this method that crosses, or, with a decision, of a proxy's
-    /// decision about the message: there is only an observer, and it [passes over](Observer::passes_over) that.
+    /// Whether the observer [passes over](Observer::passes_over) a message with this method that crosses, or, with a
+    /// decision, a proxy's decision about the message.
     #[inline]
-    pub fn is_passed_over(
-        &self,
-        method: &str,
-        message: &Message,
-        decision: Option<Decision>,
-    ) -> bool {
+    pub fn passes_over(&self, method: &str, message: &Message, decision: Option<Decision>) -> bool {
         let passes = self.tracer.process.shared.passes_over;
-        self.is_only_observed() && passes.is_some_and(|passes| passes(method, message, decision))
+        passes.is_some_and(|passes| passes(method, message, decision))
     }
 
     /// Whether turns are to be stopped, as an observer has failed.

@@ -14,8 +14,8 @@ use crate::Event;
 /// failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Gets all events of all connections of a process, in their order, but for what it passes over. One thread calls it.
-/// If too many events wait for it, messages wait, too. After an error, it gets nothing more.
+/// Gets all events of all connections of a process, in their order, but for what it passes over, and how often a proxy's
+/// calls were denied. One thread calls it. If too many events wait for it, messages wait, too. After an error, it gets nothing more.
 pub trait Observer: Send {
     /// Whether it makes nothing of a message with this method that crosses from one part to another, or, with a
     /// decision, of a proxy's decision about the message. Without another observer, such events are not made: most

@@ -259,11 +259,12 @@ fn what_an_observer_passes_over_is_only_for_others() {
     };
     let recorder = observed(observer, OnFailure::Halt);
     let message = Message::notification("aside", "{}");
-    let passes = |method, decision| recorder.is_passed_over(method, &message, decision);
+    let passes = |method, decision| recorder.passes_over(method, &message, decision);
     assert!(passes("aside", None));
     assert!(!passes("aside", Some(Decision::Forward)) && !passes("other", None));
+    assert!(recorder.is_only_observed());
     recorder.sink_count.fetch_add(1, Ordering::Relaxed);
-    assert!(!passes("aside", None));
+    assert!(!recorder.is_only_observed());
 }
 
 #[test]

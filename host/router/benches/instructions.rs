@@ -3,11 +3,14 @@
 
 mod stage;
 
+use std::time::SystemTime;
 use std::{env, io};
 
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LINE;
-use acp_chain_router::trace::{Beginning, Recorder, Role, Trace};
+use acp_chain_router::trace::{
+    Beginning, Decision, Event, Observer, OnFailure, Recorder, Role, Trace,
+};
 use acp_chain_rpc::transport::{Incoming, LenientReader, LineReader};
 use acp_chain_rpc::{self as rpc, Message};
 use acp_chain_trace::{Line, Sink};
@@ -40,11 +43,12 @@ fn main() {
     });
 }
 
-/// No trace, a trace without sinks, or one with a sink.
+/// No trace, a trace without sinks, or one with a sink or an observer.
 fn recorder(trace: &str) -> Option<Recorder> {
     let trace = match trace {
         "none" => return None,
         "unheard" => Trace::default(),
+        "observed" => Trace::default().observed(Receipts, OnFailure::Halt),
         "heard" => Trace::default().to(NullSink),
         _ => panic!("unknown trace {trace}"),
     };
@@ -61,6 +65,34 @@ struct NullSink;
 
 impl Sink for NullSink {
     fn write(&mut self, _: &[Line]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Passes over what receipts pass over of an answer.
+struct Receipts;
+
+impl Observer for Receipts {
+    fn passes_over(method: &str, message: &Message, decision: Option<Decision>) -> bool {
+        match decision {
+            Some(decision) => decision == Decision::Forward,
+            None => method == "session/update" && message.update() != Some("tool_call"),
+        }
+    }
+
+    fn began(&mut self, _: &Line, _: Option<&str>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn happened(&mut self, _: &str, _: SystemTime, _: &Event) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn ended(&mut self, _: &str, _: SystemTime) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -320,7 +320,7 @@ impl Message {
     /// The kind of a `session/update`, if it is one of [`UPDATES`], read at the first call.
     pub fn update(&self) -> Option<&'static str> {
         *self.0.update.get_or_init(|| {
-            let kind = serde_json::from_str::<Cow<str>>(self.update_text()?).ok()?;
+            let kind = decoded(self.update_text()?)?;
             UPDATES.iter().copied().find(|known| *known == kind)
         })
     }

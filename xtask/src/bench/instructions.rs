@@ -25,11 +25,13 @@ const ALLOWED: &str = "bench/instructions.toml";
 /// The fraction by which a count may rise.
 const TOLERANCE: f64 = 0.03;
 
-/// The cases: a kind of message, the number of proxies, and whether there is a trace with a listener.
-const COUNTED: [(&str, &str, usize, &str); 7] = [
+/// The cases: a kind of message, the number of proxies, and whether there is a trace, with an observer that passes over
+/// the message, or with a listener.
+const COUNTED: [(&str, &str, usize, &str); 8] = [
     ("update-through-none", "update", 0, "none"),
     ("update-through-3", "update", 3, "none"),
     ("update-through-3-unheard", "update", 3, "unheard"),
+    ("update-through-3-observed", "update", 3, "observed"),
     ("update-through-3-traced", "update", 3, "heard"),
     ("request-through-none", "request", 0, "none"),
     ("request-through-3", "request", 3, "none"),

@@ -28,6 +28,9 @@ impl Core {
     pub(super) fn note_start(&mut self, routed: &mut Routed) {
         if routed.number.is_none() && self.is_traced() {
             routed.number = self.next_number();
+            // Most messages are passed over on each hop, which is found out once.
+            routed.is_passed_over = self.is_passed_over(routed, None)
+                && self.is_passed_over(routed, Some(Decision::Forward));
         }
     }
 
@@ -35,9 +38,10 @@ impl Core {
         self.trace.as_mut()?.next_number()
     }
 
-    /// Whether somebody gets the times that messages took: an observer makes nothing of them.
+    /// Whether somebody gets the times that messages took, and how often a proxy's calls were denied: an observer makes
+    /// nothing of them.
     #[inline]
-    fn is_timed(&self) -> bool {
+    fn is_measured(&self) -> bool {
         let trace = self.trace.as_ref();
         trace.is_some_and(|trace| trace.has_sinks() && !trace.is_only_observed())
     }
@@ -45,7 +49,7 @@ impl Core {
     /// Notes that a message begins to wait for a proxy.
     #[inline]
     pub(super) fn note_queued(&self, routed: &mut Routed) {
-        if self.is_timed() {
+        if self.is_measured() {
             routed.since = Some(MessageState::Queued(Instant::now()));
         }
     }
@@ -53,7 +57,7 @@ impl Core {
     /// Notes that a proxy is called with a message.
     #[inline]
     pub(super) fn note_called(&self, routed: &mut Routed) {
-        if self.is_timed() {
+        if self.is_measured() {
             routed.since = Some(MessageState::Called(Instant::now()));
         }
     }
@@ -117,8 +121,13 @@ impl Core {
     /// Whether nobody makes anything of a message that crosses, or of a decision about it.
     #[inline]
     fn is_passed_over(&self, routed: &Routed, decision: Option<Decision>) -> bool {
-        let trace = self.trace.as_ref();
-        trace.is_some_and(|trace| trace.is_passed_over(&routed.method, &routed.message, decision))
+        let Some(trace) = self.trace.as_ref().filter(|trace| trace.is_only_observed()) else {
+            return false;
+        };
+        let is_known = routed.is_passed_over && matches!(decision, None | Some(Decision::Forward));
+        let passes = || trace.passes_over(&routed.method, &routed.message, decision);
+        debug_assert!(!is_known || passes(), "{} became another", routed.method);
+        is_known || passes()
     }
 
     #[inline]
@@ -274,14 +283,14 @@ impl Core {
     /// Records the denied calls of a proxy during the call from which it returns.
     #[inline]
     pub(super) fn trace_untold(&mut self, index: HopIndex, part: &mut dyn Part) {
-        if self.is_traced() {
+        if self.is_measured() {
             self.trace_refused(index, part.untold());
         }
     }
 
     /// Records the denied calls of a proxy that were not reported yet: from its start, or while there were no sinks.
     pub(super) fn trace_tally(&mut self, index: HopIndex) {
-        if !self.is_traced() {
+        if !self.is_measured() {
             return;
         }
         if let Some(tally) = self.hops[index].untold() {

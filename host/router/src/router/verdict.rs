@@ -61,6 +61,7 @@ fn replace(
     } else {
         message
     };
+    routed.is_passed_over = false;
     routed.labels.change(index, &core.hops);
     if routed.life.sets_up() {
         let adopted = mcp.adopt(core, routed, Provider::Proxy(index));
