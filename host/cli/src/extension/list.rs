@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::about;
 use super::candidate::shown;
-use super::place::{Changes, ManifestArg, Place};
+use super::place::{self, Changes, ManifestArg, Place};
 use acp_chain_extension::{Carried, Change, Locked};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_terms::about::signer;
@@ -133,7 +133,8 @@ fn print(place: &Place, locked: &Locked, used: &[String]) {
     if let Some(pending) = &locked.pending {
         let version = quote(pending.version.as_deref().unwrap_or_default(), MAX_QUOTE);
         show!("  pending   {version} {}", pending.digest);
-        for more in Change::between(release, pending).more {
+        let agreed = place::agreed(locked, place.package(&release.digest).as_ref());
+        for more in Change::between(&agreed, pending).more {
             show!("    ! it {}", quote(&more, MAX_QUOTE));
         }
         show!("    `acp-chain update {name}` asks you about it");

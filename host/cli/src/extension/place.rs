@@ -1,11 +1,13 @@
 //! The files of extension commands: a manifest, or the user's own file, with its lock, and the store.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
 use acp_chain_app::home;
-use acp_chain_extension::{Lock, Store};
+use acp_chain_extension::{Digest, Lock, Locked, Release, Store};
 use acp_chain_manifest::Edit;
+use acp_chain_package::Package;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_system::files::real;
 
@@ -104,8 +106,22 @@ impl Place {
         Ok(Lock::read(&Lock::beside(&self.manifest))?)
     }
 
+    /// The package of a component, if that is stored.
+    pub fn package(&self, digest: &Digest) -> Option<Package> {
+        let component = self.store.read(digest).ok()?;
+        Package::read(Cursor::new(&component)).ok()
+    }
+
     /// The current manifest.
     pub fn edit(&self) -> Result<Edit> {
         Ok(Edit::read(&self.manifest)?)
     }
+}
+
+/// The release that the user agreed to, with the package of its component, if that is at hand. Locks of older programs do
+/// not say that an extension is a guard; its component does.
+pub fn agreed(locked: &Locked, package: Option<&Package>) -> Release {
+    let mut agreed = locked.agreed.clone();
+    agreed.guard |= package.is_some_and(|package| package.asks.guard);
+    agreed
 }

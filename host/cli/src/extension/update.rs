@@ -3,13 +3,12 @@
 //! An update never widens the user's consent: an update that asks for more stays pending, and the old version keeps
 //! running, until the user agrees to exactly that component.
 
-use std::io::Cursor;
 use std::process::ExitCode;
 
 use super::add::relative;
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Consent};
-use super::place::{Changes, ManifestArg, Place};
+use super::place::{self, Changes, ManifestArg, Place};
 use crate::{Result, code_if, report_one};
 use acp_chain_app::home;
 use acp_chain_extension::signature::signer_after;
@@ -98,9 +97,7 @@ impl Update {
         let signer = |got: &Fetched| signer_after(before, &got.component, &got.signatures);
         let candidate = checks.get(place, &source, signer)?;
         let package = agreed_package(place, locked, &candidate);
-        let mut agreed = locked.agreed.clone();
-        // Locks of older programs do not say that it is a guard. The component that the user agreed to does.
-        agreed.guard |= package.as_ref().is_some_and(|package| package.asks.guard);
+        let agreed = place::agreed(locked, package.as_ref());
         if candidate.release == agreed {
             return keep(place, locked, candidate);
         }
@@ -147,8 +144,7 @@ fn agreed_package(place: &Place, locked: &Locked, candidate: &Candidate) -> Opti
     if candidate.release.digest == *digest {
         return Some(candidate.package.clone());
     }
-    let component = place.store.read(digest).ok()?;
-    Package::read(Cursor::new(&component)).ok()
+    place.package(digest)
 }
 
 /// An error if a candidate is another extension than the installed one with this package, which may have another name in

@@ -661,6 +661,15 @@ fn a_guard_in_the_lock_of_an_older_program_is_one_that_the_user_agreed_to() {
     fs::write(&lock, &older).unwrap();
     assert_eq!(world.do_run(&["update"]), "`it` is up to date.\n");
     assert_eq!(fs::read_to_string(&lock).unwrap(), text);
+    fs::write(&lock, &older).unwrap();
+    fs::write(&file, guard("it", "0.9.0")).unwrap();
+    world.do_run(&["update"]);
+    assert!(world.locked("it").pending.is_some());
+    let listed = world.do_run(&["list"]);
+    assert!(
+        listed.contains("goes back") && !listed.contains("guard"),
+        "{listed}"
+    );
     fs::write(&lock, older).unwrap();
     fs::write(&file, guard("it", "1.1.0")).unwrap();
     let told = world.do_run(&["update", "--yes"]);
