@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use acp_chain_agents::{Changing, Install, Kind, Record, Registry};
+use semver::Version;
 
 use super::place::{self, Fetcher, RegistryArgs, shown, shown_of_installed};
 use crate::extension::consent::agrees;
@@ -16,9 +17,12 @@ pub struct Update {
     names: Vec<String>,
     #[command(flatten)]
     from: RegistryArgs,
-    /// Do not ask
+    /// Do not ask; versions that are older than yours need `--downgrade`, too
     #[arg(long)]
     yes: bool,
+    /// Also take an older version
+    #[arg(long)]
+    downgrade: bool,
 }
 
 impl Update {
@@ -89,21 +93,77 @@ impl Update {
             say!("`{name}` is up to date.");
             return Ok(());
         };
-        let version = |record: &Record| {
-            let version = record.version.as_deref().unwrap_or_default();
-            quote(version, MAX_QUOTE)
-        };
-        let (old, new) = (version(before), version(&staged.record));
+        let versions = [before, &staged.record].map(|record| record.version.as_deref());
+        let [current, offered] = versions.map(Option::unwrap_or_default);
+        let goes_back = is_older(offered, current);
+        let [old, new] = [current, offered].map(|version| quote(version, MAX_QUOTE));
         say!("`{name}`: {old} → {new}");
+        if goes_back {
+            say!("! it goes back: {new} is older than yours");
+        }
         if before.registry != staged.record.registry {
             let registry = quote(before.registry.as_deref().unwrap_or_default(), MAX_QUOTE);
             say!("! it came from another registry: {registry}");
         }
         place::show(&entry, &staged);
+        // Faults that a version has mended come back with an older one.
+        if goes_back && self.yes && !self.downgrade {
+            return Err(wrong!(
+                "version {new} is older than yours, {old}; nothing was changed. `--downgrade` takes it"
+            ));
+        }
         if agrees(self.yes, "Install it?")? {
             staged.put(changing).map_err(shown)?;
             say!("`{name}` is updated; restart it where it is running.");
         }
         Ok(())
+    }
+}
+
+/// Whether a version is older than another. Those that are not of semantic versioning are compared by their numbers.
+fn is_older(version: &str, other: &str) -> bool {
+    if let [Ok(one), Ok(than)] = [version, other].map(Version::parse) {
+        return one < than;
+    }
+    let numbers = |version: &str| {
+        let parts = version.split('.').map(|part| {
+            let end = part.find(|c: char| !c.is_ascii_digit());
+            part[..end.unwrap_or(part.len())].parse().unwrap_or(0_u64)
+        });
+        let mut all: Vec<_> = parts.collect();
+        // `1.0` is `1.0.0`.
+        while all.last() == Some(&0) {
+            all.pop();
+        }
+        all
+    };
+    numbers(version) < numbers(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_older;
+
+    #[test]
+    fn versions_are_compared_as_their_publishers_count() {
+        for (older, newer) in [
+            ("1.9.0", "1.10.0"),
+            ("1.0.0-rc.2", "1.0.0"),
+            ("1.9", "1.10"),
+            ("2026.01.31", "2026.02.01"),
+            ("1.0.0", "1.0.1rc1"),
+            ("", "1.0"),
+        ] {
+            assert!(is_older(older, newer), "{older} {newer}");
+            assert!(!is_older(newer, older), "{older} {newer}");
+        }
+        for (one, same) in [
+            ("1.0.0", "1.0.0"),
+            ("1.0", "1.0.0"),
+            ("1.0.0", "1.0.0rc1"),
+            ("a", "b"),
+        ] {
+            assert!(!is_older(one, same) && !is_older(same, one), "{one} {same}");
+        }
     }
 }

@@ -268,6 +268,27 @@ fn a_version_is_installed_when_its_user_says_yes_to_it() {
 }
 
 #[test]
+fn an_older_version_is_named_and_needs_more_than_a_yes() {
+    let world = World::new();
+    let registry = world.registry(&[world.script("1.10.0")]);
+    world.does(&["agent", "add", "script", "--registry", &registry, "--yes"]);
+    world.registry(&[world.script("1.9.0")]);
+    let told = world.fails(&["agent", "update", "--yes"]);
+    assert!(
+        told.contains("version 1.9.0 is older than yours, 1.10.0; nothing was changed")
+            && told.contains("`--downgrade`"),
+        "{told}"
+    );
+    assert!(world.record("script").contains("1.10.0"));
+    let shown = world.does(&["agent", "update", "--yes", "--downgrade"]);
+    assert!(
+        shown.contains("! it goes back: 1.9.0 is older than yours"),
+        "{shown}"
+    );
+    assert!(world.record("script").contains("1.9.0"));
+}
+
+#[test]
 fn a_registry_of_the_users_file_is_read_without_a_network() {
     let world = World::new();
     let script = "#!/bin/sh\n";
