@@ -2,12 +2,12 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use acp_chain_agents::{Kind, Known, Record, Store, in_path};
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_disk as disk;
-use acp_chain_manifest::Remote;
+use acp_chain_manifest::{Remote, written};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_secrets::masked;
 
@@ -37,7 +37,10 @@ impl AgentChoice {
         }
         let Some(name) = &self.name else {
             let words = self.words.split_first();
-            return Ok(words.map(|(program, args)| CommandLine::new(program, args)));
+            return Ok(words.map(|(program, args)| {
+                let program = written(Path::new(program));
+                CommandLine::new(program, args)
+            }));
         };
         let mut command = installed(name)?;
         command.args.extend(self.words.iter().cloned());
@@ -167,10 +170,7 @@ pub fn correction(command: &CommandLine) -> Option<String> {
 /// Whether a program that is named without arguments can be launched: by a name in our `PATH`, or by a path, of which
 /// `~/…` is in the home, as editors read it.
 pub fn is_there(program: &str) -> bool {
-    let in_home = program
-        .strip_prefix("~/")
-        .and_then(|rest| Some(env::home_dir()?.join(rest)));
-    which::which(in_home.unwrap_or_else(|| program.into())).is_ok()
+    which::which(written(Path::new(program))).is_ok()
 }
 
 /// How much of a command is shown, in bytes.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::extension::folder::check_file;
 use super::test::{check_directories, warn_of_draft};
 use crate::Result;
+use crate::path::path;
 use acp_chain::host::Host;
 use acp_chain_app::{home, proxies};
 use acp_chain_extension::Location;
@@ -37,7 +38,7 @@ pub struct Conformance {
     #[arg(long, value_name = "JSON", conflicts_with = "manifest")]
     config: Option<String>,
     /// A manifest with its configuration, powers and limits
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
     /// The proxy in that manifest that it replaces; by default, the only component
     #[arg(long, value_name = "ID", requires = "manifest")]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::Result;
+use crate::path::path;
 use acp_chain_remote::client::{self, Target, Token};
 use tokio::runtime::Builder;
 
@@ -40,11 +41,11 @@ pub struct Connect {
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct RemoteArgs {
     /// Also trust the certificates in this file (PEM) for the agent of `--connect`
-    #[arg(long, value_name = "FILE", requires = "connect")]
+    #[arg(long, value_name = "FILE", value_parser = path(), requires = "connect")]
     connect_ca: Option<PathBuf>,
     /// The file with the token for the agent of `--connect`, in its first line; no other user may read the file. By
     /// default, the token is in `ACP_CHAIN_CONNECT_TOKEN`, if set
-    #[arg(long, value_name = "FILE", requires = "connect")]
+    #[arg(long, value_name = "FILE", value_parser = path(), requires = "connect")]
     connect_token_file: Option<PathBuf>,
 }
 

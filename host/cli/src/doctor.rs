@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::agent::{AgentArgs, by_default};
 use super::out::fitted;
 use super::{code_if, launched};
+use crate::path::path;
 
 /// The version of the format of `--json`.
 const VERSION: u32 = 1;
@@ -32,7 +33,7 @@ Exit codes:
   2  the command line is wrong")]
 pub struct Doctor {
     /// Check the chain of this manifest; by default, your own, and the project of the current folder
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]

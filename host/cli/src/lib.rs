@@ -22,6 +22,7 @@ mod log;
 mod man;
 mod mcp_shim;
 mod misread;
+mod path;
 mod permissions;
 mod powers;
 mod progress;
@@ -108,14 +109,14 @@ struct Cli {
     log: Option<String>,
     /// Append the log to this file; by default, it goes to standard error with `--log`, and otherwise
     /// to the user's own log
-    #[arg(long, global = true, value_name = "FILE", display_order = 101)]
+    #[arg(long, global = true, value_name = "FILE", value_parser = path::path(), display_order = 101)]
     log_file: Option<PathBuf>,
     /// Your settings and your chain, which must be there; by default, `config.toml` in your folder of settings, if it
     /// is there
-    #[arg(long, global = true, value_name = "FILE", display_order = 102)]
+    #[arg(long, global = true, value_name = "FILE", value_parser = path::path(), display_order = 102)]
     settings: Option<PathBuf>,
     /// What you have installed, and decided about projects; by default, it is in your folder of data
-    #[arg(long, global = true, value_name = "FOLDER", display_order = 103)]
+    #[arg(long, global = true, value_name = "FOLDER", value_parser = path::path(), display_order = 103)]
     data: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,

@@ -9,6 +9,7 @@ use super::agent::AgentArgs;
 use super::progress::TERMINAL;
 use super::receipts::{ReceiptsArgs, tell_checkpoint};
 use super::trace::TraceArgs;
+use crate::path::path;
 use crate::{Result, report_as, report_chain};
 use acp_chain_app::run::ChainOptions;
 use acp_chain_app::{ChainError, otel, receipts, trace};
@@ -43,13 +44,13 @@ Exit codes:
   127              the agent's command was not found")]
 pub struct Run {
     /// The manifest; by default, the chain in the user's config.toml
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
     /// Also append this extension to the chain; guards go next to the agent
     #[arg(long, value_name = "EXTENSION")]
     with: Vec<String>,
     /// Give all sessions the project of this folder, whatever their working directory
-    #[arg(long, value_name = "DIR", conflicts_with = "no_project")]
+    #[arg(long, value_name = "DIR", value_parser = path(), conflicts_with = "no_project")]
     project: Option<PathBuf>,
     /// Give no session the proxies of a project; so does `--manifest`, which names the whole chain
     #[arg(long)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use crate::Result;
+use crate::path::path;
 use acp_chain::host::{Host, LoadedProxy};
 use acp_chain_app::{home, proxies};
 use acp_chain_channel::FailurePolicy;
@@ -42,7 +43,7 @@ pub struct Scan {
     #[command(flatten)]
     recordings: Recordings,
     /// The manifest of the chain; by default, your own chain, and `permissions` and `redact` if it lacks them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
     /// What a million tokens cost you, as in `prices` of `brake`
     #[arg(long, value_name = "PRICES", value_parser = prices)]

@@ -40,7 +40,9 @@ pub use origin::Origin;
 pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, NativeEntry, ProxyEntry, ProxyKind};
 pub use receipts::{OnReceiptsFailure, ReceiptsEntry};
-pub use user::{Revocations, TrustedSigner, UntrustedPolicy, Updates, User, beside};
+pub use user::{
+    Revocations, TrustedSigner, UntrustedPolicy, Updates, User, beside, located, written,
+};
 
 use self::agent::AgentTable;
 use self::proxy::ProxyTable;
@@ -469,7 +471,7 @@ fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, ManifestErro
 /// The absolute path of a manifest, and its text.
 fn named(path: &Path) -> Result<(PathBuf, String), ManifestError> {
     // Also in errors: whoever reads that of an editor may not know in which folder it was.
-    let absolute = std::path::absolute(placed(Path::new(""), path));
+    let absolute = std::path::absolute(written(path));
     let absolute = absolute.unwrap_or_else(|_| path.to_owned());
     match text(&absolute) {
         Ok(text) => Ok((absolute, text)),

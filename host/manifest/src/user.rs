@@ -233,11 +233,14 @@ impl User {
             native: file.native,
             reach: file.mcp,
             require_signature: file.require_signature,
-            revocations: file.revocations,
+            revocations: file.revocations.map(|list| Revocations {
+                source: located(list.source),
+                ..list
+            }),
             signers,
             untrusted: file.trust.untrusted,
             hooks: file.agent.hooks,
-            agents: file.agents.registry,
+            agents: file.agents.registry.map(located),
             updates: file.updates,
             trace: file.trace.map(|trace| beside(path, &trace)),
             trace_bodies: file.trace_bodies,
@@ -268,6 +271,20 @@ fn broken_link(path: &Path) -> Option<&Path> {
 pub fn beside(path: &Path, named: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     placed(folder, named)
+}
+
+/// Resolves a path on a command line, relative to the current folder: `~/…` is in the user's home, also where no shell has
+/// said so.
+#[must_use]
+pub fn written(named: &Path) -> PathBuf {
+    placed(Path::new(""), named)
+}
+
+/// Resolves what the user has written, a URL or else a path, as [`written`] does.
+#[must_use]
+pub fn located(text: String) -> String {
+    let path = written(Path::new(&text)).into_os_string();
+    path.into_string().unwrap_or(text)
 }
 
 /// Resolves a path that the user has written: `~/…` is in the user's home, as in a shell, and any other relative path in
@@ -347,6 +364,25 @@ mod tests {
         let told = read("[receipts]\nfolder = \"log\"\non-failure = \"shrug\"\n");
         let told = told.unwrap_err().to_string();
         assert!(told.contains("`stop`, `continue`"), "{told}");
+    }
+
+    #[test]
+    fn paths_may_be_in_the_home() {
+        let read = |text: &str| User::parse(text, Path::new("/etc/c.toml")).unwrap();
+        let home = env::home_dir().unwrap();
+        let key = "RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl";
+        let user = read(&format!(
+            "trace = \"~/t.jsonl\"\n[agents]\nregistry = \"~/agents.json\"\n\
+             [revocations]\nsource = \"~/revoked\"\nkey = \"{key}\"\n"
+        ));
+        let texts = [user.agents.unwrap(), user.revocations.unwrap().source];
+        let files = ["agents.json", "revoked"].map(|name| home.join(name));
+        assert_eq!(texts.map(PathBuf::from), files);
+        assert_eq!(user.trace, Some(home.join("t.jsonl")));
+        for text in ["https://host/~/x", "agents.json", "~other/x"] {
+            let user = read(&format!("[agents]\nregistry = \"{text}\"\n"));
+            assert_eq!(user.agents.as_deref(), Some(text));
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::Result;
 use acp_chain_agents::{Entry, Error, Location, PUBLIC, Record, Registry, Staged, Store, Web};
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use reqwest::Url;
 use tokio::runtime::Runtime;
 
@@ -15,6 +16,7 @@ use acp_chain_app::protected::LOADERS;
 use acp_chain_app::{self as app, home};
 use acp_chain_channel::limits::about;
 use acp_chain_fetch::{self as fetch, Patience};
+use acp_chain_manifest::located;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::files;
 
@@ -36,7 +38,7 @@ const STEERING_SUFFIXES: &str = "_OPTIONS _OPTS 5OPT RUBYOPT _PROXY _BASE_URL _A
 pub struct RegistryArgs {
     /// The registry: a URL, or a file. By default, the one that an agent came from, else that in your config.toml, else
     /// the public one
-    #[arg(long, value_name = "FILE|URL")]
+    #[arg(long, value_name = "FILE|URL", value_parser = NonEmptyStringValueParser::new().map(located))]
     registry: Option<String>,
 }
 

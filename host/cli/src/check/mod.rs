@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 
 use super::progress::TERMINAL;
 use crate::Result;
+use crate::path::path;
 use acp_chain::host::{LoadedProxy, ProxyPlan};
 use acp_chain_app::agent::{command_line, find};
 use acp_chain_app::hooks::{HooksPlan, identify, unchecked_reports};
@@ -38,7 +39,7 @@ Examples:
   acp-chain check --manifest acp-chain.toml --start")]
 pub struct Check {
     /// The manifest; by default, what would run in the current folder: your own chain, and that of the project
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
     /// Also append this extension to the chain, as `run` does; guards go next to the agent
     #[arg(long, value_name = "EXTENSION")]

@@ -12,6 +12,7 @@ use super::progress::TERMINAL;
 use super::run::on_a_runtime;
 use super::trace::TraceArgs;
 use crate::Result;
+use crate::path::path;
 use acp_chain_app::dev::{Dev as Service, DevEnds, DevProject, Disconnect, read_ahead};
 use acp_chain_app::protected::NamedFiles;
 use acp_chain_app::run::written;
@@ -42,7 +43,7 @@ pub struct Dev {
     project_dir: PathBuf,
     /// A manifest that names the project's component by its `path`; by default, the component is the chain, with
     /// everything that it asks for
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
     #[command(flatten)]
     trace: TraceArgs,

@@ -5,6 +5,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
+use crate::path::path;
 use acp_chain_package::Package;
 
 use super::about::{self, Reasons};
@@ -22,7 +23,7 @@ pub struct Info {
     /// The name of an extension, or a file: with a slash, or ending in `.wasm`
     extension: String,
     /// The manifest whose lock resolves the name; by default, the user's config.toml
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
     /// Print it as JSON
     #[arg(long)]

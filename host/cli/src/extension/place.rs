@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
+use crate::path::path;
 use acp_chain_app::home;
 use acp_chain_extension::{Digest, Lock, Locked, Release, Store};
 use acp_chain_manifest::Edit;
@@ -15,7 +16,7 @@ use acp_chain_system::files::real;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ManifestArg {
     /// The manifest; by default, your own config.toml
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
 }
 

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
+use crate::path::path;
 use acp_chain_acp::{BEFORE_TOOL, UPDATE};
 use acp_chain_permissions::{RequestSearch, SESSION, ToolRequest};
 use serde_json::{Value, json};
@@ -52,10 +53,10 @@ pub struct Explain {
     /// (`_acp-chain/hook/before_tool`)
     request: String,
     /// The manifest; by default, your own chain
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
     /// The working directory of the session; by default that of the trace, or the current one
-    #[arg(long, value_name = "DIRECTORY")]
+    #[arg(long, value_name = "DIRECTORY", value_parser = path())]
     cwd: Option<PathBuf>,
 }
 

@@ -1,11 +1,11 @@
 //! The receipts of a run: by the command line, else the manifest that it names, else the user's config.toml.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use acp_chain_app::home;
 use acp_chain_app::receipts::ReceiptsTarget;
-use acp_chain_manifest::{OnReceiptsFailure, ReceiptsEntry};
+use acp_chain_manifest::{OnReceiptsFailure, ReceiptsEntry, written};
 
 use crate::Result;
 
@@ -32,7 +32,7 @@ impl ReceiptsArgs {
         let mut entry = of_manifest.or_else(of_user);
         if let Some(folder) = &self.receipts {
             let named = ReceiptsEntry {
-                folder: PathBuf::from(folder),
+                folder: written(Path::new(folder)),
                 keep_days: None,
                 on_failure: OnReceiptsFailure::default(),
             };

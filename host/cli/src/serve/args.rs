@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::path::path;
 use acp_chain_app::serve::{ServeLimits, ServeSettings};
 use acp_chain_remote::gate::{Host, Origin, TlsFiles};
 use acp_chain_remote::server::{Endpoint, Node};
@@ -17,7 +18,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     metrics: Option<SocketAddr>,
     /// Append a line of JSON to this file for each request and each turn, `-` for standard error
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     access_log: Option<PathBuf>,
     /// The path of the endpoint: /acp unless config.toml says otherwise
     #[arg(long, value_name = "PATH")]
@@ -32,16 +33,16 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ORIGIN")]
     origin: Vec<Origin>,
     /// The file of users and the digests of their tokens, one per line; `acp-chain serve-token` writes it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     tokens: Option<PathBuf>,
     /// The certificate for TLS, followed by the intermediate ones; PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    #[arg(long, value_name = "FILE", value_parser = path(), requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// The private key of that certificate; PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(long, value_name = "FILE", value_parser = path(), requires = "tls_cert")]
     tls_key: Option<PathBuf>,
     /// Admit clients with a certificate of these authorities; PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(long, value_name = "FILE", value_parser = path(), requires = "tls_cert")]
     client_ca: Option<PathBuf>,
     /// Do not encrypt: a balancer in front does
     #[arg(long)]

@@ -13,6 +13,7 @@ use super::agent::AgentArgs;
 use super::progress::TERMINAL;
 use super::receipts::{ReceiptsArgs, tell_checkpoint};
 use super::trace::TraceArgs;
+use crate::path::path;
 use acp_chain_app::run::ChainOptions;
 use acp_chain_app::serve::{self, ServeSettings};
 use acp_chain_app::{ChainError, home};
@@ -40,7 +41,7 @@ pub struct Serve {
     #[command(flatten)]
     args: ServeArgs,
     /// The manifest; without it, the chain is that of the user's config.toml
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
     /// Also append this extension to the chain; guards go next to the agent
     #[arg(long, value_name = "EXTENSION")]

@@ -1,12 +1,13 @@
 //! The trace of a run: by the command line, else the environment, else the user's config.toml.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::builder::FalseyValueParser;
 
 use acp_chain_app::home;
 use acp_chain_app::trace::TraceTarget;
+use acp_chain_manifest::written;
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct TraceArgs {
@@ -38,12 +39,27 @@ impl TraceArgs {
         let path = match &self.trace {
             Some(name) => Some(name)
                 .filter(|name| !name.is_empty())
-                .map(PathBuf::from),
+                .map(|name| written(Path::new(name))),
             None => user.and_then(|user| user.trace),
         };
         Some(TraceTarget {
             path: path?,
             bodies,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_may_be_in_the_home() {
+        let args = TraceArgs {
+            trace: Some("~/t.jsonl".into()),
+            ..TraceArgs::default()
+        };
+        let expected = std::env::home_dir().unwrap().join("t.jsonl");
+        assert_eq!(args.target().unwrap().path, expected);
     }
 }
