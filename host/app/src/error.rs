@@ -14,6 +14,7 @@ use acp_chain_project::{End, ProjectError, TrustError};
 use acp_chain_rpc::code;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::EngineError;
+use acp_chain_system::Place;
 
 use crate::shell::trust;
 
@@ -64,12 +65,12 @@ pub enum Error {
     )]
     NoData(String),
     /// Other users could change a file.
-    #[error("{what} is not safe at {path}: {why}, or let {variable} name a folder of yours")]
+    #[error("{what} is not safe at {path}: {why}, or {step}")]
     Exposed {
         what: &'static str,
         path: String,
         why: String,
-        variable: &'static str,
+        step: String,
     },
     /// Our user may not write files of the user.
     #[error("{what} cannot be written to {path}: {why}; {next}. Nothing was changed")]
@@ -81,14 +82,16 @@ pub enum Error {
     },
     #[error("this program cannot be read: {0}")]
     Program(io::Error),
-    #[error("there is no folder for agents; let XDG_DATA_HOME name a folder of yours")]
+    #[error("there is no folder for agents; {}", Place::Data.step(Place::YOURS))]
     NoAgents,
     #[error(
-        "there is no home folder to remember trusted projects in; let XDG_DATA_HOME name a folder of yours"
+        "there is no home folder to remember trusted projects in; {}",
+        Place::Data.step(Place::YOURS)
     )]
     NoTrust,
     #[error(
-        "there is no home folder for what proxies store; let XDG_DATA_HOME name a folder of yours"
+        "there is no home folder for what proxies store; {}",
+        Place::Data.step(Place::YOURS)
     )]
     NoState,
     #[error("the process that has the stored values cannot be started: {0}")]

@@ -16,7 +16,7 @@ use acp_chain_manifest::{Manifest, ManifestError, User};
 use acp_chain_project::Records;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::{Engine, EngineError};
-use acp_chain_system::{files, local, writable};
+use acp_chain_system::{Place, files, local, writable};
 
 /// The prefixes of variables that change what a chain does.
 const VARIABLES: [&str; 2] = ["ACP_CHAIN_", "OTEL_"];
@@ -185,21 +185,21 @@ pub fn sockets() -> Vec<PathBuf> {
     local::places()
 }
 
-/// The user's files of this program: what they are, where, and the variable that names another folder for them.
-fn kept() -> impl Iterator<Item = (&'static str, PathBuf, &'static str)> {
+/// The user's files of this program: what they are, where, and of which kind.
+fn kept() -> impl Iterator<Item = (&'static str, PathBuf, Place)> {
     let files = [
-        ("your config.toml", config_file(), "XDG_CONFIG_HOME"),
-        ("compiled code", code_cache(), "XDG_CACHE_HOME"),
-        ("installed extensions", extensions(), "XDG_DATA_HOME"),
-        ("installed agents", agents(), "XDG_DATA_HOME"),
-        ("your decisions about projects", trust(), "XDG_DATA_HOME"),
-        ("backups of configurations", setups(), "XDG_DATA_HOME"),
-        ("what proxies have stored", state(), "XDG_DATA_HOME"),
-        ("the log", log_file(), "XDG_STATE_HOME"),
-        ("the history of prompts", history(), "XDG_STATE_HOME"),
+        ("your config.toml", config_file(), Place::Settings),
+        ("compiled code", code_cache(), Place::Cache),
+        ("installed extensions", extensions(), Place::Data),
+        ("installed agents", agents(), Place::Data),
+        ("your decisions about projects", trust(), Place::Data),
+        ("backups of configurations", setups(), Place::Data),
+        ("what proxies have stored", state(), Place::Data),
+        ("the log", log_file(), Place::State),
+        ("the history of prompts", history(), Place::State),
     ];
     let files = files.into_iter();
-    files.filter_map(|(what, path, variable)| Some((what, path?, variable)))
+    files.filter_map(|(what, path, place)| Some((what, path?, place)))
 }
 
 /// An error if our user may not write in this folder, which need not exist yet. Commands that change something there
@@ -212,7 +212,7 @@ pub fn check_writable(folder: &Path) -> Result<(), Error> {
         |place: &Path| folder.starts_with(place) || place.parent().is_some_and(|up| up == folder);
     let found = kept().find(|(_, place, _)| is_there(place));
     let (what, other) = match found {
-        Some((what, _, variable)) => (what, format!("let {variable} name a folder of yours")),
+        Some((what, _, place)) => (what, place.step(Place::YOURS)),
         None => ("a file", "name another place".to_owned()),
     };
     let step = refusal.step.as_deref().unwrap_or("make it writable");
@@ -231,13 +231,13 @@ pub fn check_owners() -> Result<(), Error> {
         return Err(Error::NoData(Untrusted::new(data.display()).to_string()));
     }
     let sockets = sockets().into_iter();
-    let sockets = sockets.map(|place| ("the socket for MCP clients", place, "XDG_RUNTIME_DIR"));
-    for (what, path, variable) in kept().chain(sockets) {
+    let sockets = sockets.map(|path| ("the socket for MCP clients", path, Place::Sockets));
+    for (what, path, place) in kept().chain(sockets) {
         check_owner(&path).map_err(|why| Error::Exposed {
             what,
             path: Untrusted::new(path.display()).to_string(),
             why,
-            variable,
+            step: place.step(Place::YOURS),
         })?;
     }
     Ok(())

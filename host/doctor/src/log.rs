@@ -32,13 +32,12 @@ pub fn look(doctor: &Doctor) -> Findings {
     let path = doctor.log_file.clone().or_else(home::log_file);
     let path = path.ok_or_else(|| {
         Finding::problem("there is no place for a log")
-            .step("let HOME or XDG_STATE_HOME name a folder of yours, or say `--log-file FILE`")
+            .step("let HOME name a folder of yours, or run with `--log-file FILE`")
     })?;
     let shown = Untrusted::new(path.display());
     let unusable = |error: String| {
-        Finding::problem(format!("{shown} cannot be written: {error}")).step(
-            "make it writable, let XDG_STATE_HOME name a folder of yours, or run with `--log-file FILE`",
-        )
+        Finding::problem(format!("{shown} cannot be written: {error}"))
+            .step("make it writable, or run with `--log-file FILE`")
     };
     let is_there = path.symlink_metadata().is_ok();
     let place = if is_there && !path.is_file() {

@@ -12,14 +12,13 @@ use acp_chain_app::home;
 use acp_chain_extension::Carried;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::mounts::{self, Mount};
-use acp_chain_system::writable;
+use acp_chain_system::{Place, writable};
 
 /// A folder of the user's with files of this program.
 struct Folder {
     /// What is in it.
     what: &'static str,
-    /// The variable that names another place for it.
-    variable: &'static str,
+    kept: Place,
     path: fn() -> Option<PathBuf>,
     /// What it means that it is on a network disk.
     on_network: &'static str,
@@ -28,14 +27,14 @@ struct Folder {
 const FOLDERS: [Folder; 2] = [
     Folder {
         what: "extensions and your trust decisions",
-        variable: "XDG_DATA_HOME",
+        kept: Place::Data,
         path: home::extensions,
         on_network: "all machines that have it share them, with the values that proxies store, for which it has to lock \
                      files",
     },
     Folder {
         what: "compiled components",
-        variable: "XDG_CACHE_HOME",
+        kept: Place::Cache,
         path: home::code_cache,
         on_network: "each chain copies its code from there into its memory, where chains would share it otherwise",
     },
@@ -107,7 +106,7 @@ fn home() -> Option<Finding> {
 
 impl Folder {
     fn look(&self, path: &Path) -> Finding {
-        let Self { what, variable, .. } = self;
+        let Self { what, kept, .. } = self;
         let shown = Untrusted::new(path.display());
         let Err(refusal) = writable::check(path) else {
             let disk = mounts::of(path).filter(Mount::is_remote);
@@ -115,14 +114,14 @@ impl Folder {
         };
         let step = refusal.step.as_deref().unwrap_or("make it writable");
         Finding::problem(format!("{what}: {shown} cannot be written: {refusal}"))
-            .step(format!("{step}, or let {variable} name a folder of yours"))
+            .step(format!("{step}, or {}", kept.step(Place::YOURS)))
     }
 
     /// The finding about a place that can be written. `network` is the kind of its disk, if that is on another machine.
     fn placed(&self, shown: &dyn Display, network: Option<&str>) -> Finding {
         let Self {
             what,
-            variable,
+            kept,
             on_network,
             ..
         } = self;
@@ -134,7 +133,8 @@ impl Folder {
             "{what}: {shown}, on a network disk ({kind}): {on_network}"
         ))
         .step(format!(
-            "let {variable} name a folder on this machine, if that matters"
+            "{}, if that matters",
+            kept.step("a folder on this machine")
         ))
     }
 }
@@ -159,7 +159,8 @@ mod tests {
             let Some(Remedy::Step(step)) = note.remedy else {
                 panic!("there is a step");
             };
-            assert!(step.contains(folder.variable), "{step}");
+            let moves = folder.kept.step("a folder on this machine");
+            assert!(step.contains(&moves), "{step}");
         }
     }
 }

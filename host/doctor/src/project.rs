@@ -4,13 +4,15 @@ use std::path::Path;
 
 use super::finding::Finding;
 use super::{Doctor, Findings};
+use acp_chain_app::home;
 use acp_chain_app::project::{self, OpenProject, State, check_installed};
 use acp_chain_app::protected::NamedFiles;
-use acp_chain_app::{Error, home, shell};
+use acp_chain_app::{Error, shell};
 use acp_chain_extension::Installed;
 use acp_chain_manifest::{Manifest, User};
 use acp_chain_project::{Content, Found, Keep, MANIFEST, Records};
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::Place;
 
 pub fn look(doctor: &Doctor) -> Findings {
     if doctor.manifest.is_some() {
@@ -30,7 +32,7 @@ pub fn look(doctor: &Doctor) -> Findings {
         Finding::problem(format!(
             "{shown} is a project, and without a home folder it cannot be trusted"
         ))
-        .step("let HOME, or XDG_DATA_HOME, name a folder of yours")
+        .step(Place::Data.step(Place::YOURS))
     })?;
     let (user, installed) = home::settings().map_err(|error| {
         Finding::problem(format!("{shown} cannot be looked at: {error}")).step("fix that first")

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use super::finding::Finding;
 use super::{Doctor, Findings, all};
-use acp_chain_app::{home, shell};
+use acp_chain_app::home;
+use acp_chain_app::shell;
 use acp_chain_channel::limits::about;
 use acp_chain_extension::{Store, StoreError, Stored};
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::Place;
 
 /// How many bytes of components are read; the rest is only counted.
 const MOST: u64 = 256 << 20;
@@ -80,8 +82,12 @@ fn code(cache: &Path) -> Finding {
             return Finding::fine(format!("nothing is compiled yet in {shown}"));
         }
         Err(error) => {
-            return Finding::problem(format!("compiled components: {shown}: {error}"))
-                .step("let it be a folder of yours, or let XDG_CACHE_HOME name one");
+            return Finding::problem(format!("compiled components: {shown}: {error}")).step(
+                format!(
+                    "let it be a folder of yours, or {}",
+                    Place::Cache.step(Place::YOURS)
+                ),
+            );
         }
     };
     let files = entries.flatten().filter_map(|entry| entry.metadata().ok());

@@ -8,7 +8,7 @@ use acp_chain_app::home;
 use acp_chain_channel::limits::about;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_state::{Database, StateError};
-use acp_chain_system::writable;
+use acp_chain_system::{Place, writable};
 
 pub fn look(_: &Doctor) -> Findings {
     let path = home::database().map_err(Finding::note)?;
@@ -16,8 +16,12 @@ pub fn look(_: &Doctor) -> Findings {
     let folder = path.parent().unwrap_or(&path);
     for place in [folder, &path] {
         writable::check(place).map_err(|error| {
-            Finding::problem(format!("no proxy can store values in {shown}: {error}"))
-                .step("make it writable for you, or let XDG_DATA_HOME name a folder of yours")
+            Finding::problem(format!("no proxy can store values in {shown}: {error}")).step(
+                format!(
+                    "make it writable for you, or {}",
+                    Place::Data.step(Place::YOURS)
+                ),
+            )
         })?;
     }
     // Opening it would complete the change.
@@ -56,7 +60,7 @@ fn wrong(error: &StateError) -> Finding {
             "use the acp-chain that wrote it; or `acp-chain state wipe --all`, if its values may be lost",
         ),
         StateError::Exposed(_) => {
-            finding.step("make it yours alone, or let XDG_DATA_HOME name a folder of yours")
+            finding.step(format!("make it yours alone, or {}", Place::Data.step(Place::YOURS)))
         }
         StateError::Locked { .. } => finding.step("end the program that has locked it"),
         _ => finding.step("fix that; until then requests of proxies for their values fail"),

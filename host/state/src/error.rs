@@ -7,6 +7,7 @@ use rusqlite::ErrorCode;
 
 use acp_chain_disk::DiskError;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_system::Place;
 
 use crate::database::WAIT;
 use crate::limits::LimitError;
@@ -22,8 +23,9 @@ pub enum StateError {
     Disk(#[from] DiskError),
     /// The system cannot say whether it exists, as where a file has the place of a folder.
     #[error(
-        "{} cannot be reached: {error}; let HOME, or XDG_DATA_HOME, name a folder of yours",
-        Untrusted::new(path.display())
+        "{} cannot be reached: {error}; {}",
+        Untrusted::new(path.display()),
+        Place::Data.step(Place::YOURS)
     )]
     Unreachable {
         /// The database.
@@ -52,9 +54,9 @@ pub enum StateError {
     },
     /// It may not be written to, or its folder may not.
     #[error(
-        "{} is read-only, so nothing can be stored; make it and its folder writable, or let XDG_DATA_HOME name \
-         a folder of yours",
-        Untrusted::new(path.display())
+        "{} is read-only, so nothing can be stored; make it and its folder writable, or {}",
+        Untrusted::new(path.display()),
+        Place::Data.step(Place::YOURS)
     )]
     ReadOnly {
         /// The database.

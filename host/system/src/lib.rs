@@ -24,12 +24,14 @@
 //! | `blocking` | one of them, with the standard library alone | a socket | a named pipe |
 //!
 //! Unix is Linux and macOS. The same everywhere are `rotated`, a file that starts over when it grows too long, `names`,
-//! what names and paths mean on Windows, and `writable`, what keeps our user from writing somewhere.
+//! what names and paths mean on Windows, `place`, how the user's files are moved, and `writable`, what keeps our user from
+//! writing somewhere.
 
 mod command;
 mod descent;
 mod given_up;
 pub mod names;
+mod place;
 pub mod rotated;
 mod started;
 pub mod writable;
@@ -56,4 +58,5 @@ pub use self::here::{
     blocking, descriptors, directory, files, handover, local, memory, mounts, process, programs,
     rights, stop, supervisor, terminal, thread, tree, worker,
 };
+pub use self::place::Place;
 pub use self::started::StartedProgram;

@@ -10,6 +10,7 @@ use acp_chain_extension::{Digest, Lock, Locked, Release, Store};
 use acp_chain_manifest::Edit;
 use acp_chain_package::Package;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_system::Place as Kept;
 use acp_chain_system::files::real;
 
 /// Names the chain of a command.
@@ -56,15 +57,17 @@ impl ManifestArg {
     /// changes cannot be written.
     pub fn place(self, changes: Changes) -> Result<Place> {
         home::check_owners()?;
-        let none = "there is no home folder to keep extensions in; let XDG_DATA_HOME and XDG_CONFIG_HOME \
-                    name folders of yours";
+        let none = || {
+            let [data, settings] = [Kept::Data, Kept::Settings].map(|kept| kept.step(home::YOURS));
+            wrong!("there is no home folder to keep extensions in; {data}, and {settings}")
+        };
         let manifest = match self.manifest {
             Some(path) => std::path::absolute(path)?,
-            None => home::config_file().ok_or(none)?,
+            None => home::config_file().ok_or_else(none)?,
         };
         let place = Place {
             manifest,
-            store: Store::open(&home::extensions().ok_or(none)?),
+            store: Store::open(&home::extensions().ok_or_else(none)?),
         };
         if changes != Changes::Nothing {
             home::check_writable(place.store.folder())?;

@@ -32,7 +32,7 @@ use acp_chain_disk as disk;
 use acp_chain_doctor::setup_command;
 use acp_chain_manifest::{Manifest, ProxyEntry};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
-use acp_chain_system::files;
+use acp_chain_system::{Place, files};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
@@ -269,9 +269,10 @@ fn shown(error: Error) -> String {
 /// The folder of backups, which can be written.
 fn backups() -> Result<PathBuf> {
     home::check_owners()?;
-    let folder = home::setups().ok_or(
-        "there is no folder to keep a backup in; let XDG_DATA_HOME name a folder of yours",
-    )?;
+    let folder = home::setups().ok_or_else(|| {
+        let step = Place::Data.step(Place::YOURS);
+        wrong!("there is no folder to keep a backup in; {step}")
+    })?;
     home::check_writable(&folder)?;
     Ok(folder)
 }
