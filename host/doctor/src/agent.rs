@@ -231,6 +231,12 @@ impl Target {
                     "Some agents need an argument, such as `--acp`, to speak the protocol".to_owned()
                 })
             )),
+            Answer::Echo => Finding::problem(format!(
+                "`{shown}` sends back what it gets: it is no ACP agent"
+            ))
+            .step(agent::correction(&self.command).unwrap_or_else(|| {
+                "name the command of an agent; `acp-chain agent list --available` shows some".to_owned()
+            })),
             Answer::Silent => Finding::problem(format!(
                 "`{shown}` did not answer `initialize` within {} s, and was ended",
                 patience.as_secs()

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use acp_chain_acp::INITIALIZE;
-use acp_chain_ends::{Arrival, End, Outcome};
+use acp_chain_ends::{Arrival, End};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
@@ -24,6 +24,8 @@ pub enum Answer {
     Error(Value),
     /// The agent ended, or closed its output, before it answered; the text says how.
     Ended(String),
+    /// The request itself came back.
+    Echo,
     /// No answer arrived in time.
     Silent,
     NotStarted(SpawnError),
@@ -57,15 +59,14 @@ pub async fn initialize(program: Startable, patience: Duration) -> Response {
     let answered = async {
         // An agent that does not read may have ended, which its output shows.
         let _ = input.write_all(format!("{request}\n").as_bytes()).await;
-        answer(end, output, &mut is_noisy).await
+        answer(end, output, begun, &mut is_noisy).await
     };
     let answer = timeout(patience, answered).await;
     drop(input);
     let ending = process.end(answer.is_ok());
     let ended = timeout(ENDING, ending).await.ok().and_then(Result::ok);
     let answer = match answer {
-        Ok(Some(Err(error))) => Answer::Error(error),
-        Ok(Some(Ok(result))) => Answer::Result(result, begun.elapsed()),
+        Ok(Some(answer)) => answer,
         Ok(None) => Answer::Ended(match ended {
             Some(ended) if ended.ended_first => describe(ended.status),
             _ => "closed its standard output".to_owned(),
@@ -79,12 +80,13 @@ pub async fn initialize(program: Startable, patience: Duration) -> Response {
     }
 }
 
-/// The answer to the request; `None` if the output ends before.
+/// The answer to the request that was sent then; `None` if the output ends before.
 async fn answer(
     mut end: End,
     from: impl AsyncRead + Unpin,
+    begun: Instant,
     is_noisy: &mut bool,
-) -> Option<Outcome> {
+) -> Option<Answer> {
     let mut output = BufReader::new(from);
     loop {
         let mut line = Vec::new();
@@ -94,11 +96,17 @@ async fn answer(
             return None;
         }
         match serde_json::from_slice::<Value>(&line) {
-            Ok(message) if message.is_object() => {
-                if let Arrival::Answer((), outcome) = end.take(message) {
-                    return Some(outcome);
+            Ok(message) if message.is_object() => match end.take(message) {
+                Arrival::Answer((), Ok(result)) => {
+                    return Some(Answer::Result(result, begun.elapsed()));
                 }
-            }
+                Arrival::Answer((), Err(error)) => return Some(Answer::Error(error)),
+                // Agents never send this one.
+                Arrival::Request(request) if request.method() == INITIALIZE => {
+                    return Some(Answer::Echo);
+                }
+                _ => {}
+            },
             _ => *is_noisy = true,
         }
     }

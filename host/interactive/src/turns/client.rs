@@ -199,6 +199,11 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             let reads = self.scene.has_terminal && !self.questions.is_empty();
             match self.event(reads.then_some(question::ASK)).await? {
                 Event::Arrival(Arrival::Answer((), outcome)) => return Ok(Ok(outcome)),
+                // Agents never send this one; a refusal would come back as the answer.
+                Event::Arrival(Arrival::Request(request)) if request.method() == INITIALIZE => {
+                    let why = "the agent sends back what it gets: it is no ACP agent";
+                    return Ok(Err(self.failed(method, &json!({ "message": why }))));
+                }
                 Event::Arrival(arrival) => self.serve(arrival).await,
                 Event::Typed(line) => self.choose(line.as_deref()).await,
                 Event::Interrupt => match cancels.take() {

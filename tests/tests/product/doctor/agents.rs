@@ -238,3 +238,10 @@ fn an_agent_without_known_hooks_is_told_to_be_one() {
         "{found:#?}"
     );
 }
+
+#[test]
+fn a_program_that_echoes_is_named_as_no_agent() {
+    let found = User::new().doctor(&["--", "cat"]);
+    let remedy = found.among("agent", "`cat` sends back what it gets: it is no ACP agent");
+    assert!(remedy.contains("name the command of an agent"), "{remedy}");
+}
