@@ -12,6 +12,9 @@ use crate::{Dialect, dialect};
 pub struct KnownAgent {
     /// Its package, in npm.
     pub package: &'static str,
+    /// The packages with its program for one platform, which may be run without that package: their name before the
+    /// platform.
+    programs: Option<&'static str>,
     /// The beginning of its name in `agentInfo`, in lower case.
     name: &'static str,
     /// The versions of which this row is.
@@ -54,6 +57,7 @@ pub enum Sign {
 pub(crate) const AGENTS: &[KnownAgent] = &[
     KnownAgent {
         package: "@agentclientprotocol/claude-agent-acp",
+        programs: None,
         name: "@agentclientprotocol/claude-agent-acp",
         range: "*",
         versions: "0.49.0, 0.101.0",
@@ -64,6 +68,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@agentclientprotocol/codex-acp",
+        programs: None,
         name: "@agentclientprotocol/codex-acp",
         range: ">=1.0.0",
         versions: "2.6.0",
@@ -74,6 +79,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@zed-industries/codex-acp",
+        programs: Some("@zed-industries/codex-acp"),
         name: "codex-acp",
         range: "<1.0.0",
         versions: "0.16.0",
@@ -84,6 +90,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@google/gemini-cli",
+        programs: None,
         name: "gemini-cli",
         // Older ones may not know the argument.
         range: ">=0.61.0",
@@ -95,6 +102,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@qwen-code/qwen-code",
+        programs: None,
         name: "qwen-code",
         range: "*",
         versions: "0.15.10, 0.24.4",
@@ -105,6 +113,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "opencode-ai",
+        programs: Some("opencode"),
         name: "opencode",
         range: "*",
         versions: "1.18.33",
@@ -115,6 +124,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@kilocode/cli",
+        programs: Some("@kilocode/cli"),
         name: "kilo",
         range: "*",
         versions: "7.7.7",
@@ -125,6 +135,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@github/copilot",
+        programs: Some("@github/copilot"),
         name: "copilot",
         range: "*",
         versions: "1.0.102",
@@ -135,6 +146,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "cline",
+        programs: Some("@cline/cli"),
         name: "cline",
         range: "*",
         versions: "3.0.65",
@@ -145,6 +157,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@augmentcode/auggie",
+        programs: None,
         name: "auggie",
         range: "*",
         versions: "0.36.0",
@@ -155,6 +168,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "pi-acp",
+        programs: None,
         name: "pi-acp",
         range: "*",
         versions: "0.0.34",
@@ -174,8 +188,20 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
 pub fn known(package: &str, version: &Version) -> Option<&'static KnownAgent> {
     AGENTS.iter().find(|agent| {
         let range = VersionReq::parse(agent.range);
-        agent.package == package && range.is_ok_and(|range| range.matches(version))
+        agent.is_in(package) && range.is_ok_and(|range| range.matches(version))
     })
+}
+
+/// Whether the rest of a package's name is a platform, as in `linux-x64`, `linuxmusl-arm64`, `windows-x64-baseline`.
+fn is_platform(text: &str) -> bool {
+    let mut words = text.split('-');
+    let system = words.next().unwrap_or_default();
+    let machine = words.next().unwrap_or_default();
+    matches!(
+        system,
+        "linux" | "linuxmusl" | "darwin" | "win32" | "windows"
+    ) && matches!(machine, "x64" | "arm64")
+        && words.all(|word| matches!(word, "baseline" | "musl" | "gnu" | "msvc"))
 }
 
 /// An agent whose hooks are known not to be attachable for one run.
@@ -203,6 +229,14 @@ pub fn unattached(program: &str) -> Option<&'static UnattachedAgent> {
 }
 
 impl KnownAgent {
+    /// Whether a package is its own, or has its program for a platform.
+    fn is_in(&self, package: &str) -> bool {
+        let platform = self
+            .programs
+            .and_then(|name| package.strip_prefix(name)?.strip_prefix('-'));
+        package == self.package || platform.is_some_and(is_platform)
+    }
+
     /// How its hooks report and are answered.
     pub fn dialect(&self) -> Option<&'static Dialect> {
         dialect(self.dialect)
@@ -281,6 +315,19 @@ mod tests {
             }
             assert!(!agent.is_for(&Version::new(999, 0, 0)));
             assert_eq!(agent.name, agent.name.to_ascii_lowercase());
+        }
+        for (package, expected) in [
+            ("@cline/cli-linux-x64", Some("cline")),
+            ("@github/copilot-linuxmusl-arm64", Some("@github/copilot")),
+            ("opencode-windows-x64-baseline", Some("opencode-ai")),
+            ("opencode", None),
+            ("opencode-linux", None),
+            ("opencode-linux-x64-plugin", None),
+            ("@github/copilot-language-server", None),
+            ("pi-acp-linux-x64", None),
+        ] {
+            let found = known(package, &Version::new(1, 0, 0));
+            assert_eq!(found.map(|agent| agent.package), expected, "{package}");
         }
         assert!(known("somebody-elses", &Version::new(1, 0, 0)).is_none());
     }

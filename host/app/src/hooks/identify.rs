@@ -390,6 +390,7 @@ mod tests {
         for (spec, expected, is_tried) in [
             ("opencode-ai@1.18.33", "opencode-ai 1.18.33", true),
             ("opencode-ai@1.18.34", "opencode-ai 1.18.34", false),
+            ("@cline/cli-linux-x64@3.0.65", "cline 3.0.65", true),
             (
                 "opencode-ai@latest",
                 "opencode-ai (the newest version)",
