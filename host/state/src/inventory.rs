@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row, TransactionBehavior};
 
 use crate::database::Database;
 use crate::error::{Fault, StateError};
+use crate::limits::LimitError;
 use crate::namespace::{Namespace, folder};
 use crate::values::time;
 
@@ -104,20 +105,22 @@ pub struct Removed {
 }
 
 impl Filter {
-    /// Whether a namespace has all of the properties.
-    #[must_use]
-    pub fn matches(&self, namespace: &Namespace) -> bool {
-        let extension = self.extension.as_ref();
-        extension.is_none_or(|extension| namespace.extension == *extension)
-            && (self.user.is_none() || namespace.user == self.user)
-            && (self.project.is_none() || namespace.project == self.project)
+    /// The parameters of [`LIST`], [`COUNT`] and [`REMOVE`].
+    fn columns(&self) -> Result<[Option<&str>; 3], LimitError> {
+        let project = self.project.as_deref().map(folder).transpose()?;
+        Ok([self.extension.as_deref(), project, self.user.as_deref()])
     }
 }
 
 impl Database {
     /// All namespaces, sorted.
     pub fn namespaces(&self) -> Result<Vec<Summary>, StateError> {
-        namespaces(&self.connection).map_err(|fault| fault.at(&self.path))
+        self.chosen(&Filter::default())
+    }
+
+    /// The namespaces that have all of these properties, sorted.
+    pub fn chosen(&self, filter: &Filter) -> Result<Vec<Summary>, StateError> {
+        chosen(&self.connection, filter).map_err(|fault| fault.at(&self.path))
     }
 
     /// Counts what there is for users of a server.
@@ -162,6 +165,7 @@ impl Database {
 
 const LIST: &str = "
 SELECT extension, source, user, project, count, bytes, since, changed FROM namespaces
+WHERE extension = IFNULL(?1, extension) AND (?2 IS NULL OR project = ?2) AND (?3 IS NULL OR user = ?3)
 ORDER BY extension, source, user, project
 ";
 
@@ -217,9 +221,9 @@ DELETE FROM namespaces
 WHERE extension = IFNULL(?1, extension) AND (?2 IS NULL OR project = ?2) AND (?3 IS NULL OR user = ?3)
 ";
 
-fn namespaces(connection: &Connection) -> Result<Vec<Summary>, Fault> {
+fn chosen(connection: &Connection, filter: &Filter) -> Result<Vec<Summary>, Fault> {
     let mut list = connection.prepare(LIST)?;
-    let rows = list.query_map((), summary)?;
+    let rows = list.query_map(filter.columns()?, summary)?;
     let summaries: rusqlite::Result<Vec<_>> = rows.collect();
     Ok(summaries?)
 }
@@ -312,8 +316,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<Summary> {
 }
 
 fn wipe(connection: &mut Connection, filter: &Filter) -> Result<Removed, Fault> {
-    let project = filter.project.as_deref().map(folder).transpose()?;
-    let columns = [filter.extension.as_deref(), project, filter.user.as_deref()];
+    let columns = filter.columns()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let (removed, version) = transaction.query_row(COUNT, columns, |row| {
         let removed = Removed {

@@ -106,13 +106,13 @@ pub fn open_shared(place: &PostgresPlace) -> Result<Shared<Postgres>, StateError
     Shared::open(place, Seen::default())
 }
 
-/// Lists all namespaces in the store, sorted.
+/// Lists the namespaces in the store that have all of these properties, sorted.
 ///
 /// # Errors
 /// If the store cannot be used.
-pub fn list_shared(place: &PostgresPlace) -> Result<Vec<Summary>, StateError> {
+pub fn list_shared(place: &PostgresPlace, filter: &Filter) -> Result<Vec<Summary>, StateError> {
     let runtime = runtime().map_err(|error| StateError::Store(error.to_string()))?;
-    runtime.block_on(async { open_shared(place)?.list().await })
+    runtime.block_on(async { open_shared(place)?.list(filter).await })
 }
 
 /// Removes namespaces with their values from the store.

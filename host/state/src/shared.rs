@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use acp_chain_channel::limits::{STORED_BYTES, STORED_FOR, STORED_IN_ALL, STORED_VALUES};
 use acp_chain_store::{
-    NewValue, OwnerSummary, Postgres, PostgresPlace, StoredValue, Unusable, ValueAnswer, ValueCall,
-    ValueLimit, ValueLimits, ValueOwner, ValueStore,
+    ChosenOwners, NewValue, OwnerSummary, Postgres, PostgresPlace, StoredValue, Unusable,
+    ValueAnswer, ValueCall, ValueLimit, ValueLimits, ValueOwner, ValueStore,
 };
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
@@ -150,11 +150,15 @@ impl<S: ValueStore> Shelf for Shared<S> {
         self.put(namespace, key, version, value, None).await
     }
 
-    async fn list(&mut self) -> Result<Vec<Summary>, StateError> {
+    async fn list(&mut self, filter: &Filter) -> Result<Vec<Summary>, StateError> {
+        let chosen = chosen(filter)?;
         let mut all = Vec::new();
         let mut after = String::new();
         loop {
-            let call = ValueCall::Owners { user: None, after };
+            let call = ValueCall::Owners {
+                chosen: chosen.clone(),
+                after,
+            };
             let ValueAnswer::Owners(owners) = self.ask(&call).await? else {
                 return Err(other_answer());
             };
@@ -168,7 +172,10 @@ impl<S: ValueStore> Shelf for Shared<S> {
 
     async fn list_some(&mut self, user: Option<&str>) -> Result<Vec<Summary>, StateError> {
         let call = ValueCall::Owners {
-            user: user.map(some),
+            chosen: ChosenOwners {
+                user: user.map(some),
+                ..ChosenOwners::default()
+            },
             after: String::new(),
         };
         let ValueAnswer::Owners(owners) = self.ask(&call).await? else {
@@ -219,17 +226,12 @@ impl<S: ValueStore> Shelf for Shared<S> {
     }
 
     async fn remove(&mut self, filter: &Filter) -> Result<Removed, StateError> {
-        let extension = filter.extension.as_deref().map(some);
-        let user = filter.user.as_deref().map(some);
-        let project = filter.project.as_deref().map(folder).transpose()?;
-        let project = project.map(some);
+        let chosen = chosen(filter)?;
         let mut removed = Removed::default();
         let mut after = String::new();
         loop {
             let call = ValueCall::Wipe {
-                extension: extension.clone(),
-                user: user.clone(),
-                project: project.clone(),
+                chosen: chosen.clone(),
                 after,
             };
             let ValueAnswer::Wiped {
@@ -267,6 +269,16 @@ fn exceeded(limit: ValueLimit) -> LimitError {
         ValueLimit::Owners => LimitError::Namespaces,
         ValueLimit::BytesOfUser => LimitError::All,
     }
+}
+
+/// The owners as which the namespaces of a filter are stored.
+fn chosen(filter: &Filter) -> Result<ChosenOwners, LimitError> {
+    let project = filter.project.as_deref().map(folder).transpose()?;
+    Ok(ChosenOwners {
+        extension: filter.extension.as_deref().map(some),
+        user: filter.user.as_deref().map(some),
+        project: project.map(some),
+    })
 }
 
 /// The owner as which a namespace is stored. Different namespaces have different columns.

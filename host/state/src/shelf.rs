@@ -25,8 +25,8 @@ pub trait Shelf {
         value: Option<&str>,
     ) -> impl Future<Output = Result<StoreOutcome, StateError>>;
 
-    /// All namespaces, sorted.
-    fn list(&mut self) -> impl Future<Output = Result<Vec<Summary>, StateError>>;
+    /// The namespaces that have all of these properties, sorted.
+    fn list(&mut self, filter: &Filter) -> impl Future<Output = Result<Vec<Summary>, StateError>>;
 
     /// Some namespaces, of a user of a server or of all: [`PAGE`](crate::PAGE) at most.
     fn list_some(
@@ -63,8 +63,8 @@ impl Shelf for Database {
         Self::store(self, namespace, key, version, value)
     }
 
-    async fn list(&mut self) -> Result<Vec<Summary>, StateError> {
-        Self::namespaces(self)
+    async fn list(&mut self, filter: &Filter) -> Result<Vec<Summary>, StateError> {
+        Self::chosen(self, filter)
     }
 
     async fn list_some(&mut self, user: Option<&str>) -> Result<Vec<Summary>, StateError> {

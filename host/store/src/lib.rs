@@ -66,6 +66,6 @@ pub use self::place::{Place, PostgresPlace};
 pub use self::service::{ask, migrate, serve};
 #[cfg(feature = "engines")]
 pub use self::values::{
-    NewValue, OwnerSummary, SelectedValue, StoredValue, ValueAnswer, ValueCall, ValueCount,
-    ValueLimit, ValueLimits, ValueOwner,
+    ChosenOwners, NewValue, OwnerSummary, SelectedValue, StoredValue, ValueAnswer, ValueCall,
+    ValueCount, ValueLimit, ValueLimits, ValueOwner,
 };

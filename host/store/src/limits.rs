@@ -75,10 +75,6 @@ pub(crate) fn check_values(call: &ValueCall) -> Result<(), LimitError> {
                 limits.bytes_of_user,
             ])
         }
-        ValueCall::Owners { user, after } => {
-            check_texts(&[short(after)])?;
-            check_texts(&of_user(user.as_deref()))
-        }
         ValueCall::Count { user } => check_texts(&of_user(user.as_deref())),
         ValueCall::Select {
             extension,
@@ -91,17 +87,12 @@ pub(crate) fn check_values(call: &ValueCall) -> Result<(), LimitError> {
             check_texts(&of_user(user.as_deref()))?;
             check_numbers(&[*longest])
         }
-        ValueCall::Wipe {
-            extension,
-            user,
-            project,
-            after,
-        } => {
-            let given = [extension, project].into_iter().flatten();
+        ValueCall::Owners { chosen, after } | ValueCall::Wipe { chosen, after } => {
+            let given = [&chosen.extension, &chosen.project].into_iter().flatten();
             let given = given.map(|text| (&**text, OF_OWNER));
             let texts: Vec<_> = given
                 .chain([short(after)])
-                .chain(of_user(user.as_deref()))
+                .chain(of_user(chosen.user.as_deref()))
                 .collect();
             check_texts(&texts)
         }

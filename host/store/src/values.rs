@@ -54,6 +54,14 @@ pub struct NewValue {
     pub seen: u64,
 }
 
+/// Owners that have all of these properties.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChosenOwners {
+    pub extension: Option<String>,
+    pub user: Option<String>,
+    pub project: Option<String>,
+}
+
 /// A request about stored values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueCall {
@@ -61,8 +69,8 @@ pub enum ValueCall {
     Load { digest: String, key: String },
     /// Stores a value over the version that it names, or removes that.
     Store(NewValue),
-    /// Lists owners with larger digests, in order: those of a user, or all.
-    Owners { user: Option<String>, after: String },
+    /// Lists some of these owners with larger digests, in order.
+    Owners { chosen: ChosenOwners, after: String },
     /// Counts owners, those of a user or all, and what they have.
     Count { user: Option<String> },
     /// Lists the values under a key of an extension's owners with larger digests, in order: those of a user, or all.
@@ -74,14 +82,9 @@ pub enum ValueCall {
         longest: u64,
         after: String,
     },
-    /// Removes the values of owners that have all of these properties and larger digests, in order: of some of them, since
-    /// all of a large store take longer than a call may.
-    Wipe {
-        extension: Option<String>,
-        user: Option<String>,
-        project: Option<String>,
-        after: String,
-    },
+    /// Removes the values of some of these owners with larger digests, in order: those of all of a large store take longer
+    /// than a call may.
+    Wipe { chosen: ChosenOwners, after: String },
 }
 
 /// What becomes of a [`ValueCall`].

@@ -88,8 +88,8 @@ pub fn has_values(set: &ServeSettings) -> bool {
 }
 
 /// Lists what proxies have stored for the users of a server, in its store.
-pub fn list_values(set: &ServeSettings) -> Result<Vec<Summary>, ChainError> {
-    acp_chain_state::list_shared(&shared_values(set)?).map_err(ChainError::new)
+pub fn list_values(set: &ServeSettings, filter: &Filter) -> Result<Vec<Summary>, ChainError> {
+    acp_chain_state::list_shared(&shared_values(set)?, filter).map_err(ChainError::new)
 }
 
 /// Removes what proxies have stored for the users of a server, from its store.
@@ -198,7 +198,7 @@ mod tests {
         for text in ["", "[serve]\nstore = \"embedded\""] {
             let set = settings(text);
             assert!(!has_values(&set));
-            let error = list_values(&set).unwrap_err();
+            let error = list_values(&set, &Filter::default()).unwrap_err();
             assert!(error.to_string().contains("names no database"), "{error}");
         }
         for (connections, of_values) in [(1, 1), (4, 1), (8, 2), (9, 3)] {

@@ -1,21 +1,31 @@
 //! `acp-chain state list`: the proxies that have stored values.
 
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use humantime::format_rfc3339_seconds;
 use serde_json::json;
 
-use super::{amounts, owner, server, values};
+use super::{amounts, owner, root, server, values};
 use crate::Result;
 use acp_chain_app::home;
 use acp_chain_app::serve::kept::{self, Amounts};
 use acp_chain_app::serve::store;
 use acp_chain_channel::limits::about;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_state::{Database, Summary};
+use acp_chain_state::{Database, Filter, Summary};
 
 #[derive(Debug, clap::Args)]
 pub struct List {
+    /// The extension whose values they are; by default, all
+    #[arg(value_name = "EXTENSION")]
+    extension: Option<String>,
+    /// The user of a server whose they are
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// The folder of the project to which they belong
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<PathBuf>,
     /// Those of a server's users, in the store that its replicas share: the one that config.toml names
     #[arg(long)]
     store: bool,
@@ -30,11 +40,16 @@ type Listed = (Summary, Option<(String, Amounts)>);
 impl List {
     pub fn main(self) -> Result<()> {
         home::check_owners()?;
+        let filter = Filter {
+            project: self.project.as_deref().map(root),
+            extension: self.extension,
+            user: self.user,
+        };
         let listed: Vec<Listed> = if self.store {
-            let summaries = store::list_values(&server()?)?.into_iter();
+            let summaries = store::list_values(&server()?, &filter)?.into_iter();
             summaries.map(|summary| (summary, None)).collect()
         } else {
-            own()?
+            own(&filter)?
         };
         if self.json {
             let all = listed.iter().map(|(summary, spent)| {
@@ -60,14 +75,18 @@ impl List {
             }
         }
         if listed.is_empty() {
-            show!("No proxy has stored anything.");
+            if filter == Filter::default() {
+                show!("No proxy has stored anything.");
+            } else {
+                show!("There are no such values; without a choice, all are listed.");
+            }
         }
         Ok(())
     }
 }
 
-/// What the user's database has.
-fn own() -> Result<Vec<Listed>> {
+/// What the user's database has of these.
+fn own(filter: &Filter) -> Result<Vec<Listed>> {
     // A mistake in the settings is none of what is asked.
     if server().is_ok_and(|set| store::has_values(&set)) {
         tell!("what the users of your server have is in its store: add `--store` to see it");
@@ -75,7 +94,7 @@ fn own() -> Result<Vec<Listed>> {
     let Some(database) = Database::find(&home::database()?)? else {
         return Ok(Vec::new());
     };
-    let summaries = database.namespaces()?.into_iter();
+    let summaries = database.chosen(filter)?.into_iter();
     let listed = summaries.map(|summary| {
         let spent = kept::spent(&database, &summary.namespace);
         (summary, spent)

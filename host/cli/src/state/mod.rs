@@ -3,6 +3,7 @@
 mod list;
 mod wipe;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub use self::list::{facts, line, text};
@@ -12,6 +13,7 @@ use acp_chain_app::serve::ServeSettings;
 use acp_chain_app::serve::kept::Amounts;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_state::Namespace;
+use acp_chain_system::files::real;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum State {
@@ -33,6 +35,13 @@ impl State {
 /// The settings of a server, which name its store.
 fn server() -> Result<ServeSettings> {
     Ok(ServeSettings::of(&home::user()?)?)
+}
+
+/// The folder of a project as it is stored. One that no longer exists has no other name.
+fn root(folder: &Path) -> PathBuf {
+    let root = real(folder);
+    root.or_else(|_| std::path::absolute(folder))
+        .unwrap_or_else(|_| folder.to_owned())
 }
 
 /// Whose values they are, in words.

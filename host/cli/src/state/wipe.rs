@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::{owner, server, values};
+use super::{owner, root, server, values};
 use crate::Result;
 use crate::extension::consent::agrees;
 use acp_chain_app::home;
 use acp_chain_app::serve::store;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_state::{Database, Filter, StateError, Summary};
-use acp_chain_system::files::real;
 
 #[derive(Debug, clap::Args)]
 pub struct Wipe {
@@ -60,11 +59,11 @@ impl Wipe {
         };
         let filter = self.what.filter();
         let summaries = match &found {
-            Some(database) => database.namespaces()?,
+            Some(database) => database.chosen(&filter)?,
             None => Vec::new(),
         };
-        let has_some = print_chosen(&summaries, &filter);
-        let (Some(mut database), true) = (found, has_some) else {
+        summaries.iter().for_each(print);
+        let (Some(mut database), false) = (found, summaries.is_empty()) else {
             say!("There are no such values; `acp-chain state list` shows what there is.");
             return Ok(ExitCode::SUCCESS);
         };
@@ -79,7 +78,9 @@ impl Wipe {
     /// Removes values of a server's users.
     fn wipe_shared(&self) -> Result<ExitCode> {
         let (settings, filter) = (server()?, self.what.filter());
-        if !print_chosen(&store::list_values(&settings)?, &filter) {
+        let summaries = store::list_values(&settings, &filter)?;
+        summaries.iter().for_each(print);
+        if summaries.is_empty() {
             say!("There are no such values; `acp-chain state list --store` shows what there is.");
             return Ok(ExitCode::SUCCESS);
         }
@@ -117,24 +118,7 @@ impl What {
     }
 }
 
-/// The folder of a project as it is stored. One that no longer exists has no other name.
-fn root(folder: &Path) -> PathBuf {
-    let root = real(folder);
-    root.or_else(|_| std::path::absolute(folder))
-        .unwrap_or_else(|_| folder.to_owned())
-}
-
-/// Prints what is about to be removed. Returns whether that is anything.
-fn print_chosen(summaries: &[Summary], filter: &Filter) -> bool {
-    let mut chosen = summaries
-        .iter()
-        .filter(|summary| filter.matches(&summary.namespace))
-        .peekable();
-    let has_some = chosen.peek().is_some();
-    chosen.for_each(print);
-    has_some
-}
-
+/// Prints what is about to be removed.
 fn print(summary: &Summary) {
     say!(
         "{}, for {}: {}",

@@ -202,11 +202,7 @@ fn what_is_removed_is_what_the_filter_says() {
             project: project.map(PathBuf::from),
             ..Filter::default()
         };
-        let summaries = database.namespaces().unwrap();
-        let matching = summaries
-            .iter()
-            .filter(|summary| filter.matches(&summary.namespace));
-        assert_eq!(matching.count(), gone.len());
+        assert_eq!(database.chosen(&filter).unwrap().len(), gone.len());
         let removed = database.wipe(&filter).unwrap();
         let count = gone.len() as u64;
         let expected = Removed {

@@ -4,8 +4,8 @@
 use super::{Rules, VALUES, listed, number};
 use crate::engine::{Engine, Row, Unusable, Value};
 use crate::values::{
-    NewValue, OwnerSummary, SelectedValue, StoredValue, ValueAnswer, ValueCall, ValueCount,
-    ValueLimit, ValueOwner,
+    ChosenOwners, NewValue, OwnerSummary, SelectedValue, StoredValue, ValueAnswer, ValueCall,
+    ValueCount, ValueLimit, ValueOwner,
 };
 
 use self::Value::Text;
@@ -46,7 +46,8 @@ const REMOVE: &str = "DELETE FROM acp_chain_values WHERE digest = $1 AND name = 
 
 const OWNERS: &str = "
 SELECT digest, extension, source, owner, project, entries, bytes, since, changed FROM acp_chain_value_owners
-WHERE ($1 = 0 OR owner = $2) AND digest > $3 ORDER BY digest LIMIT $4
+WHERE ($1 = 0 OR extension = $2) AND ($3 = 0 OR project = $4) AND ($5 = 0 OR owner = $6) AND digest > $7
+ORDER BY digest LIMIT $8
 ";
 
 /// An owner without a user has an empty text.
@@ -100,7 +101,7 @@ impl<E: Engine> Rules<'_, E> {
                 }
                 self.store_value(new).await
             }
-            ValueCall::Owners { user, after } => self.value_owners(user.as_deref(), after).await,
+            ValueCall::Owners { chosen, after } => self.value_owners(chosen, after).await,
             ValueCall::Count { user } => self.value_totals(user.as_deref()).await,
             ValueCall::Select {
                 extension,
@@ -122,15 +123,7 @@ impl<E: Engine> Rules<'_, E> {
                 let found = self.list(SELECT, &values, selected).await?;
                 Ok(ValueAnswer::Selected(found))
             }
-            ValueCall::Wipe {
-                extension,
-                user,
-                project,
-                after,
-            } => {
-                let chosen = [extension, project, user].map(Option::as_deref);
-                self.wipe_values(chosen, after).await
-            }
+            ValueCall::Wipe { chosen, after } => self.wipe_values(chosen, after).await,
         }
     }
 
@@ -241,11 +234,11 @@ impl<E: Engine> Rules<'_, E> {
 
     async fn value_owners(
         &mut self,
-        user: Option<&str>,
+        chosen: &ChosenOwners,
         after: &str,
     ) -> Result<ValueAnswer, Unusable> {
-        let [is_of_one, of_user] = if_given(user);
-        let values = [is_of_one, of_user, Text(after), listed()];
+        let mut values = which(chosen);
+        values.extend([Text(after), listed()]);
         let owners = self.list(OWNERS, &values, summary).await?;
         Ok(ValueAnswer::Owners(owners))
     }
@@ -260,13 +253,13 @@ impl<E: Engine> Rules<'_, E> {
         }))
     }
 
-    /// Wipes some owners of this extension, project and user.
+    /// Wipes some of these owners.
     async fn wipe_values(
         &mut self,
-        chosen: [Option<&str>; 3],
+        chosen: &ChosenOwners,
         after: &str,
     ) -> Result<ValueAnswer, Unusable> {
-        let mut values: Vec<_> = chosen.into_iter().flat_map(if_given).collect();
+        let mut values = which(chosen);
         values.extend([Text(after), number(WIPED_AT_ONCE as u64)]);
         let owners = self.rows(CHOSEN, &values).await?;
         let (mut wiped, mut last) = (0, None);
@@ -289,6 +282,13 @@ impl<E: Engine> Rules<'_, E> {
 fn if_given(text: Option<&str>) -> [Value<'_>; 2] {
     let is_given = number(u64::from(text.is_some()));
     [is_given, Text(text.unwrap_or_default())]
+}
+
+/// The parameters that say which owners are meant.
+fn which(chosen: &ChosenOwners) -> Vec<Value<'_>> {
+    let given = [&chosen.extension, &chosen.project, &chosen.user];
+    let given = given.map(Option::as_deref).into_iter();
+    given.flat_map(if_given).collect()
 }
 
 fn owner(row: &Row) -> Result<ValueOwner, Unusable> {

@@ -6,7 +6,7 @@ use std::process::Output;
 use std::time::SystemTime;
 
 use acp_chain_postgres::Postgres;
-use acp_chain_state::{Database, Namespace, Shared, Shelf};
+use acp_chain_state::{Database, Filter, Namespace, Shared, Shelf};
 use acp_chain_store::{Postgres as PostgresStore, PostgresPlace};
 use acp_chain_tests::host;
 use acp_chain_tests::postgres::start_postgres;
@@ -102,7 +102,7 @@ impl Braked {
 
 /// The calls that are stored for a user.
 async fn counted(shelf: &mut impl Shelf, user: &str) -> Option<u64> {
-    let summaries = shelf.list().await.unwrap().into_iter();
+    let summaries = shelf.list(&Filter::default()).await.unwrap().into_iter();
     let mut namespaces = summaries.map(|summary| summary.namespace);
     let namespace: Namespace = namespaces.find(|one| one.user.as_deref() == Some(user))?;
     assert_eq!(namespace.extension, "brake");
@@ -281,7 +281,7 @@ async fn what_was_stored_before_there_was_a_store_is_moved_there_and_counts() {
     braked.has_counted("bob", 1).await;
     // What a server without a store has counted for another user.
     let mut values = braked.values();
-    let summaries = values.list().await.unwrap();
+    let summaries = values.list(&Filter::default()).await.unwrap();
     let of_bob = &summaries[0].namespace;
     let record = values.load_value(of_bob, "day").await.unwrap().value;
     let mut database = Database::open(&world.data.join("acp-chain/state/state.db")).unwrap();
