@@ -522,3 +522,40 @@ fn alone_without_a_terminal_the_program_prints_its_help() {
         "{told}"
     );
 }
+
+#[test]
+fn arguments_that_name_nothing_are_told_with_what_is_meant() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("notes"), "").unwrap();
+    fs::create_dir(home.path().join("shout")).unwrap();
+    for (args, expected) in [
+        (&["info", ""][..], "a value is required for"),
+        (&["info", "notes"], "The file of that name is ./notes"),
+        (
+            &["info", "shout"],
+            "./shout is a folder, and an extension is one file",
+        ),
+        (
+            &["list", "--manifest", "none.toml"],
+            "none.toml: there is no such file",
+        ),
+        (&["agent", "add", ""], "a value is required for"),
+        (&["agent", "list", "--registry", "x"], "--available"),
+        (&["receipts", "show", "notes"], "notes: it is not a folder"),
+        (
+            &["receipts", "verify", "none"],
+            "none: there is no such folder",
+        ),
+        (
+            &["permissions", "import", "--project", "none"],
+            "--project none: ",
+        ),
+    ] {
+        let output = acp_chain(home.path(), args).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && told.contains(expected),
+            "{args:?}: {told}"
+        );
+    }
+}

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_agents::{Error, Install, Kind, Record, Store, correction, own};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 
 use super::place::{self, Fetcher, RegistryArgs, command, shown};
 use crate::extension::consent::agrees;
@@ -14,7 +14,7 @@ use acp_chain_rpc::untrusted::Untrusted;
 #[derive(Debug, clap::Args)]
 pub struct Add {
     /// Its name in the registry, or, with a command, your name for it
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: String,
     #[command(flatten)]
     from: RegistryArgs,

@@ -6,6 +6,7 @@ use acp_chain_app::agent::store;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("registry", |arg| arg.requires("available")))]
 pub struct List {
     /// List those in the registry
     #[arg(long)]

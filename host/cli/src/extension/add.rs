@@ -1,16 +1,15 @@
 //! `acp-chain add`: installs an extension, and adds it to a manifest.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::about::{self, Reasons};
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Consent};
-use super::folder::instead;
+use super::folder::meant;
 use super::place::{Changes, ManifestArg, Place};
 use crate::Result;
 use acp_chain_app::home;
-use acp_chain_app::shell::word;
 use acp_chain_extension::signature::signer;
 use acp_chain_extension::{Digest, Location, Lock, Locked, Signer, Source, is_name};
 use acp_chain_fetch::Fetched;
@@ -91,16 +90,7 @@ impl Add {
         let user = home::user()?;
         let found = home::installed(&user)?.find(name, &Lock::default());
         let found = found.map_err(|error| {
-            let here = Path::new(".").join(name);
-            let next = if here.is_dir() {
-                format!(
-                    ". {} is a folder, and an extension is one file; {}",
-                    word(&here),
-                    instead(&here)
-                )
-            } else {
-                String::new()
-            };
+            let next = meant(name);
             format!("{error}; `acp-chain list --available` shows what comes with acp-chain{next}")
         })?;
         let Location::Carried(extension) = &found.location else {

@@ -32,6 +32,23 @@ pub fn check_file(path: &Path) -> Result<()> {
     }
 }
 
+/// What an unknown name of an extension may mean instead, a file or a folder that is here: a sentence, with the period
+/// before it.
+pub fn meant(name: &str) -> String {
+    let here = Path::new(".").join(name);
+    if here.is_dir() {
+        return format!(
+            ". {} is a folder, and an extension is one file; {}",
+            word(&here),
+            instead(&here)
+        );
+    }
+    if here.is_file() {
+        return format!(". The file of that name is {}", word(&here));
+    }
+    String::new()
+}
+
 /// The folder of the project whose extension a missing file would be.
 fn unbuilt(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 use crate::path::path;
 use acp_chain_package::Package;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::about::{self, Reasons};
+use super::folder::meant;
 use super::package;
 use acp_chain_app::home;
 use acp_chain_extension::{Digest, Location, Lock, Stored};
@@ -21,6 +23,7 @@ Examples:
   acp-chain info ./shout.wasm --json")]
 pub struct Info {
     /// The name of an extension, or a file: with a slash, or ending in `.wasm`
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     extension: String,
     /// The manifest whose lock resolves the name; by default, the user's config.toml
     #[arg(long, value_name = "FILE", value_parser = path())]
@@ -73,6 +76,7 @@ impl Info {
         };
         let user = home::user()?;
         let found = home::installed(&user)?.find(name, &lock);
-        Ok(found?.location)
+        let found = found.map_err(|error| wrong!("{error}{}", meant(name)))?;
+        Ok(found.location)
     }
 }

@@ -58,9 +58,10 @@ impl ManifestArg {
     pub fn place(self, changes: Changes) -> Result<Place> {
         home::check_owners()?;
         let none = || {
-            let [data, settings] = [Kept::Data, Kept::Settings].map(|kept| kept.step(home::YOURS));
+            let [data, settings] = [Kept::Data, Kept::Settings].map(|kept| kept.step(Kept::YOURS));
             wrong!("there is no home folder to keep extensions in; {data}, and {settings}")
         };
+        let is_named = self.is_named();
         let manifest = match self.manifest {
             Some(path) => std::path::absolute(path)?,
             None => home::config_file().ok_or_else(none)?,
@@ -69,6 +70,9 @@ impl ManifestArg {
             manifest,
             store: Store::open(&home::extensions().ok_or_else(none)?),
         };
+        if changes == Changes::Nothing && is_named && !place.manifest.exists() {
+            return Err(wrong!("{}: there is no such file", place.shown()));
+        }
         if changes != Changes::Nothing {
             home::check_writable(place.store.folder())?;
         }

@@ -56,7 +56,7 @@ impl Import {
         let project = self.project.as_ref().map(|folder| {
             let shown = quote(&folder.display().to_string(), MAX_QUOTE);
             let found = real(folder);
-            found.map_err(|error| wrong!("{shown}: {error}"))
+            found.map_err(|error| wrong!("--project {shown}: {error}"))
         });
         folders.project = project.transpose()?;
         let agents: Vec<Agent> = if self.agents.is_empty() {

@@ -52,9 +52,24 @@ pub fn tell_checkpoint(last: Option<&LastCheckpoint>) {
     }
 }
 
+/// An error if this cannot be the folder of a log.
+fn check_folder(folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let shown = Untrusted::new(folder.display());
+    let why = if folder.exists() {
+        "it is not a folder"
+    } else {
+        "there is no such folder"
+    };
+    Err(wrong!("{shown}: {why}; name that of `--receipts`"))
+}
+
 /// Calls `take` with each record of a log, and its number, until it returns false.
 fn each(folder: &Path, mut take: impl FnMut(u64, Record) -> bool) -> Result<()> {
     let shown = Untrusted::new(folder.display());
+    check_folder(folder)?;
     let (mut is_first, mut is_enough) = (true, false);
     let read = acp_chain_receipts::each(folder, |entry| -> Result<()> {
         is_first = false;

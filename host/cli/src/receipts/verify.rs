@@ -7,6 +7,7 @@ use acp_chain_disk as disk;
 use acp_chain_receipts::{Damage, Evidence, Verified, verify};
 use acp_chain_rpc::untrusted::Untrusted;
 
+use super::check_folder;
 use crate::Result;
 
 /// The longest file of kept checkpoints, in bytes.
@@ -32,10 +33,8 @@ impl Verify {
             key: self.key,
             kept: kept?,
         };
+        check_folder(&self.folder)?;
         let shown = Untrusted::new(self.folder.display());
-        if !self.folder.is_dir() {
-            return Err(wrong!("{shown}: there is no such folder"));
-        }
         match verify(&self.folder, &evidence) {
             Ok(verified) => {
                 print(&verified);
