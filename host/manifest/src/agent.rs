@@ -59,7 +59,7 @@ impl AgentTable {
         let is_remote = self.connect_ca.is_some() || self.connect_token_file.is_some();
         match (self.command, self.connect) {
             (Some(program), None) if !is_remote => {
-                command(&program, self.args, self.env, folder).map(Some)
+                command((start, &program), self.args, self.env, folder).map(Some)
             }
             (None, Some(url)) if !is_program => {
                 let at = url.span().start;
@@ -181,6 +181,7 @@ mod tests {
     fn an_agent_is_a_program_or_remote() {
         for (text, expected) in [
             ("", "or a URL to `connect` to"),
+            ("command = ''", "`command` is empty"),
             ("command = 'a'\nconnect = 'wss://host'", "not both"),
             (
                 "connect = 'wss://host'\nargs = ['a']",

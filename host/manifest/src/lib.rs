@@ -503,13 +503,17 @@ fn text(path: &Path) -> io::Result<String> {
     text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-/// A command line. A program with a path separator is a path, which may be relative to `folder`.
+/// A command line. A program with a path separator is a path, which may be relative to `folder`; before it is the byte at
+/// which its table begins.
 fn command(
-    program: &str,
+    (start, program): (usize, &str),
     args: Vec<String>,
     env: Environment,
     folder: &Path,
 ) -> Result<CommandLine, Wrong> {
+    if program.is_empty() {
+        return Err((start, "`command` is empty: name a program".to_owned()));
+    }
     let is_wrong =
         |name: &&Spanned<String>| name.get_ref().is_empty() || name.get_ref().contains(['=', '\0']);
     if let Some(name) = env.keys().find(is_wrong) {

@@ -252,7 +252,7 @@ impl ProxyTable {
         }
         let (args, env) = (self.args.unwrap_or_default(), self.env.unwrap_or_default());
         let native = NativeEntry {
-            command: command(&program, args, env, context.folder())?,
+            command: command((start, &program), args, env, context.folder())?,
             dialect: self.dialect,
         };
         Ok((ProxyKind::Native(native), None))
