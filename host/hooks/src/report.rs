@@ -26,6 +26,9 @@ const OF_TOOLS: LeftOpen = LeftOpen {
     inputs: &["input", "toolArgs", "tool_input"],
     outputs: &["output", "toolResult", "tool_output", "tool_response"],
     variables: &[],
+    objects: &[],
+    lists: &[],
+    either: &[],
 };
 
 /// A report.

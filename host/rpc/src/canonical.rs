@@ -4,6 +4,9 @@
 //! do that it protects. That is about names that the protocol gives to members. Within what it leaves to tools, names
 //! are those of variables, headers, columns and files, which may differ in case.
 //!
+//! Some readers take the elements of a list for the members of an object, in the order in which they have declared them
+//! (derived code of Rust's serde). So where guards expect an object, no list may stand, unless it is empty.
+//!
 //! The work is bounded by the length of a text, the memory by [`LARGEST`]. Long texts should be checked
 //! [`aside`](crate::aside).
 
@@ -13,7 +16,7 @@ use acp_chain_powers::fold;
 use foldhash::{HashSet, HashSetExt};
 
 use super::Message;
-use super::entries::end_of_string;
+use super::entries::{end_of_string, is_by_position};
 use super::pointer::{decoded, like};
 
 /// Why parsers may read a message differently.
@@ -27,6 +30,11 @@ pub enum Ambiguity {
         "two members of one object have names that some readers do not tell apart, or a name cannot be read"
     )]
     Names,
+    /// A list stands where guards expect an object.
+    #[error(
+        "it has a list in the place of an object, and some readers take its elements for the members"
+    )]
+    Position,
     /// The message is nested too deep to be checked.
     #[error("it is nested more than {DEEPEST} deep")]
     Deep,
@@ -59,16 +67,82 @@ pub struct LeftOpen {
     pub outputs: &'static [&'static str],
     /// Objects whose names are those of variables, and compared exactly. A list under such a name is the protocol's.
     pub variables: &'static [&'static str],
+    /// Under these names no list may stand, unless it is empty.
+    pub objects: &'static [&'static str],
+    /// Lists under these names have objects: none of their elements may be a list, unless it is empty.
+    pub lists: &'static [&'static str],
+    /// Under these names stands one object, or a list of objects.
+    pub either: &'static [&'static str],
+}
+
+/// What guards expect at a place.
+#[derive(Clone, Copy)]
+enum Place {
+    /// One object.
+    Object,
+    /// A list of objects.
+    List,
+    /// Either of them.
+    Either,
+    /// Anything.
+    Open,
+}
+
+impl LeftOpen {
+    /// What guards expect under this name.
+    fn place(self, name: Option<&str>) -> Place {
+        let is_one_of = |names: &[&str]| name.is_some_and(|name| names.contains(&name));
+        if is_one_of(self.objects) {
+            Place::Object
+        } else if is_one_of(self.either) {
+            Place::Either
+        } else if is_one_of(self.lists) {
+            Place::List
+        } else {
+            Place::Open
+        }
+    }
+}
+
+impl Place {
+    /// Whether a list here, which is not empty, may be taken for an object: for one of several kinds by its first
+    /// element, a text or a number that says the kind.
+    fn is_for_object(self, list: &str) -> bool {
+        let begins = |list: &str| list.trim_ascii_start().starts_with(['{', '[']);
+        match self {
+            Self::Object => true,
+            Self::Either => !list.get(1..).is_some_and(begins),
+            Self::List | Self::Open => false,
+        }
+    }
 }
 
 /// Those of messages. What `_meta` has is that of agents, clients and their tools, and guards judge it as an input:
 /// some agents name in it the tool about which they ask.
 const OF_MESSAGES: LeftOpen = LeftOpen {
-    inputs: &["rawInput", "_meta"],
-    outputs: &["rawOutput"],
+    // A tool of an MCP server has `arguments`, and may answer with `structuredContent`.
+    inputs: &["rawInput", "_meta", "arguments"],
+    outputs: &["rawOutput", "structuredContent"],
     // Of the terminal in which a user signs in (`authMethods`).
     variables: &["env"],
+    objects: &[
+        "outcome", "plan", "resource", "subject", "toolCall", "update",
+    ],
+    lists: &[
+        "changes",
+        "entries",
+        "locations",
+        "mcpServers",
+        "options",
+        "prompt",
+        "summary",
+    ],
+    either: &["content"],
 };
+
+/// The answer to a form has what the user has filled in under this name, at the top of its body: names of fields. An
+/// update has it further inside.
+const FORM: &str = "\"content\"";
 
 /// How the names of an object are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -114,6 +188,8 @@ impl Comparison {
 struct Container<'t> {
     names: Option<Names<'t>>,
     comparison: Comparison,
+    /// Whether it is a list of objects.
+    has_objects: bool,
 }
 
 /// Checks the names of all objects in the body of a message: an error if parsers may read them differently, or the text
@@ -127,25 +203,42 @@ pub fn look_through_all(text: &str, left_open: LeftOpen) -> Result<(), Ambiguity
     let bytes = text.as_bytes();
     let mut open: Vec<Container> = Vec::new();
     let (mut at, mut names_next) = (0, false);
-    // The comparison in the value behind the last name.
-    let mut within = Comparison::Lenient;
+    // The comparison in the value behind the last name, and that name.
+    let (mut within, mut current) = (Comparison::Lenient, None);
     let mut in_strings = 0;
     while let Some(byte) = bytes.get(at) {
         match byte {
             _ if at - in_strings > LARGEST => return Err(Ambiguity::Large),
             b'{' | b'[' if open.len() == DEEPEST => return Err(Ambiguity::Deep),
             b'{' | b'[' => {
-                let comparison = match open.last() {
-                    Some(array) if array.names.is_none() => array.comparison,
-                    _ => within.of_container(*byte == b'{'),
+                let is_object = *byte == b'{';
+                let (comparison, is_for_object, text_of_name) = match open.last() {
+                    Some(list) if list.names.is_none() => (list.comparison, list.has_objects, None),
+                    _ => (within.of_container(is_object), false, current),
                 };
-                let names = (*byte == b'{').then(Names::default);
-                open.push(Container { names, comparison });
+                let mut has_objects = false;
+                if !is_object && comparison == Comparison::Lenient {
+                    let list = text.get(at..).unwrap_or_default();
+                    let name = text_of_name.and_then(decoded);
+                    let place = left_open.place(name.as_deref());
+                    if is_by_position(list) && (is_for_object || place.is_for_object(list)) {
+                        return Err(Ambiguity::Position);
+                    }
+                    has_objects = matches!(place, Place::List | Place::Either);
+                }
+                open.push(Container {
+                    names: is_object.then(Names::default),
+                    comparison,
+                    has_objects,
+                });
             }
             b'}' | b']' => drop(open.pop()),
             b'"' => {
                 let end = end_of_string(bytes, at);
-                if let Some(Container { names, comparison }) = open.last_mut()
+                let depth = open.len();
+                if let Some(Container {
+                    names, comparison, ..
+                }) = open.last_mut()
                     && let Some(names) = names
                     && names_next
                 {
@@ -153,7 +246,13 @@ pub fn look_through_all(text: &str, left_open: LeftOpen) -> Result<(), Ambiguity
                     if !names.add(name, *comparison) {
                         return Err(Ambiguity::Names);
                     }
-                    within = comparison.within(name, left_open);
+                    within = match comparison.within(name, left_open) {
+                        Comparison::Lenient if depth == 1 && name == FORM => {
+                            Comparison::OfVariables
+                        }
+                        other => other,
+                    };
+                    current = Some(name);
                 }
                 // The quotes count as outside.
                 in_strings += (end - at).saturating_sub(2);
@@ -178,7 +277,10 @@ pub fn is_unclear_update(params: &str) -> bool {
         |found: &[(&str, bool)]| found.len() > 1 || found.iter().any(|(_, is_exact)| !is_exact);
     let updates: Vec<_> = like(params, "update").collect();
     let kinds = |update| like(update, "sessionUpdate").collect::<Vec<_>>();
-    is_unclear(&updates) || updates.iter().any(|(update, _)| is_unclear(&kinds(update)))
+    is_unclear(&updates)
+        || updates
+            .iter()
+            .any(|(update, _)| is_by_position(update) || is_unclear(&kinds(update)))
 }
 
 /// The names of one object. Most objects have few.
@@ -228,6 +330,7 @@ mod tests {
         for clear in [
             r#"{"sessionId":"a","update":{"sessionUpdate":"plan","x":{"SessionUpdate":1}}}"#,
             r#"{"update":{}}"#,
+            r#"{"update":[]}"#,
             "{}",
             "[]",
         ] {
@@ -239,6 +342,7 @@ mod tests {
             r#"{"update":{"SessionUpdate":"tool_call"}}"#,
             r#"{"update":{"sessionUpdate":"plan"},"Update":{"sessionUpdate":"tool_call"}}"#,
             r#"{"update":{"sessionUpdate":"plan","\ud800":"tool_call"}}"#,
+            r#"{"sessionId":"a","update": ["tool_call","c1"]}"#,
         ] {
             assert!(is_unclear_update(unclear), "{unclear}");
         }
@@ -280,6 +384,96 @@ mod tests {
             r#""rawInput":1,"rawinput":{"env":{"a":1,"A":2}}"#,
         ] {
             assert_eq!(update(unclear), Err(Ambiguity::Names), "{unclear}");
+        }
+    }
+
+    /// Code that serde derives reads `["text",null,"…"]` as a block of text.
+    #[test]
+    fn no_list_stands_for_an_object_that_guards_read() {
+        let looked = |body: &str| look_through(body);
+        for clear in [
+            r#"{"prompt":[{"type":"text","text":"a"}]}"#,
+            r#"{"prompt":[{"a":[["x"]]},[],"x"],"x":[["text"]]}"#,
+            r#"{"update":[],"toolCall":[ ],"content":[]}"#,
+            r#"{"update":{"content":[{"type":"content","content":{"type":"text"}}]}}"#,
+            r#"{"update":{"content":[ {}],"entries":[{"content":"a"}]}}"#,
+            r#"{"toolCall":{"rawInput":{"update":["a"],"content":["b"],"options":[["c"]]}}}"#,
+            r#"{"update":{"rawOutput":[["a"],{"content":["b"]}]},"_meta":{"prompt":[["a"]]}}"#,
+            // The fields of a form.
+            r#"{"action":"accept","content":{"plan":["a","b"],"Plan":"c"}}"#,
+            // What tools of MCP servers take and give.
+            r#"{"method":"tools/call","params":{"arguments":{"content":["a"],"options":[[1]]}}}"#,
+            r#"{"content":[{"type":"text"}],"structuredContent":{"update":[1],"a":1,"A":2}}"#,
+        ] {
+            assert_eq!(looked(clear), Ok(()), "{clear}");
+        }
+        for unclear in [
+            r#"{"prompt":[["text",null,"a"]]}"#,
+            r#"{"prompt":[{"type":"text"}, ["text",null,"a"]]}"#,
+            r#"{"\u0070rompt":[["text",null,"a"]]}"#,
+            r#"{"sessionId":"s","update":["agent_message_chunk",{"type":"text"}]}"#,
+            r#"{"update":{"sessionUpdate":"agent_message_chunk","content":["text",null,"a"]}}"#,
+            r#"{"update":{"content":[ "text",null,"a"]}}"#,
+            r#"{"update":{"content":[0,null,"a"]}}"#,
+            r#"{"update":{"content":[["content",["text",null,"a"]]]}}"#,
+            r#"{"update":{"content":[{"type":"content","content":["text"]}]}}"#,
+            r#"{"update":{"locations":[["/p",1]]}}"#,
+            r#"{"update":{"entries":[["a","high","pending"]]}}"#,
+            r#"{"toolCall":["c1"],"options":[{}]}"#,
+            r#"{"options":[["allow","Allow","allow_once"]]}"#,
+            r#"{"subject":["tool_call",{}]}"#,
+            r#"{"outcome":["selected","allow"]}"#,
+            r#"{"prompt":[{"type":"resource","resource":["file:///a","text"]}]}"#,
+            r#"{"mcpServers":[["s","/bin/s",[],[]]]}"#,
+        ] {
+            assert_eq!(looked(unclear), Err(Ambiguity::Position), "{unclear}");
+        }
+    }
+
+    /// So each name is one of the protocol, and no list that it has is refused.
+    #[test]
+    fn the_protocol_has_such_objects_and_lists() {
+        use serde_json::Value;
+
+        /// The values of all members that schemas describe, with their names.
+        fn members<'s>(schema: &'s Value, all: &mut Vec<(&'s str, &'s Value)>) {
+            let inner: Vec<&Value> = match schema {
+                Value::Object(object) => object.values().collect(),
+                Value::Array(list) => list.iter().collect(),
+                _ => Vec::new(),
+            };
+            if let Some(Value::Object(properties)) = schema.get("properties") {
+                all.extend(properties.iter().map(|(name, value)| (&**name, value)));
+            }
+            for inner in inner {
+                members(inner, all);
+            }
+        }
+
+        let schemas = [
+            include_str!("../../messages/schema/v1.json"),
+            include_str!("../../messages/schema/v2.json"),
+        ];
+        let schemas = schemas.map(|text| serde_json::from_str::<Value>(text).unwrap());
+        let mut all = Vec::new();
+        for schema in &schemas {
+            members(schema, &mut all);
+        }
+        let schemas_of = |name: &str| {
+            let named = all.iter().filter(|(own, _)| *own == name);
+            let texts = named.map(|(_, schema)| schema.to_string());
+            texts.collect::<Vec<_>>()
+        };
+        for name in OF_MESSAGES.objects {
+            let described = schemas_of(name);
+            assert!(!described.is_empty(), "{name}");
+            let is_list = |schema: &String| schema.contains(r#""array""#);
+            assert!(!described.iter().any(is_list), "{name}: {described:?}");
+        }
+        for name in OF_MESSAGES.lists.iter().chain(OF_MESSAGES.either) {
+            let described = schemas_of(name);
+            let is_list = |schema: &String| schema.contains(r#""array""#);
+            assert!(described.iter().any(is_list), "{name}: {described:?}");
         }
     }
 

@@ -100,6 +100,35 @@ fn ambiguous_messages_do_not_pass_a_guard() {
     }
 }
 
+/// Readers in Rust take its elements for the members, while the guard finds no text and no tool call.
+#[test]
+fn a_list_in_the_place_of_an_object_does_not_pass_a_guard() {
+    for update in [
+        r#"["agent_message_chunk",{"type":"text","text":"a"}]"#,
+        r#"{"sessionUpdate":"agent_message_chunk","content":["text",null,"a"]}"#,
+        r#"{"sessionUpdate":"tool_call","toolCallId":"c","locations":[["/p",1]]}"#,
+    ] {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{update}}}}}"#
+        );
+        let mut router = Router::new(vec![guard(forwards("session/update"))], None);
+        agent(&mut router, &line);
+        assert!(received(&mut router, Peer::Client).is_empty(), "{line}");
+        let mut router = Router::new(vec![forwards("session/update")], None);
+        agent(&mut router, &line);
+        assert_eq!(received(&mut router, Peer::Client), [line]);
+    }
+    let mut router = Router::new(vec![guard(forwards("session/prompt"))], None);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s","prompt":[["text",null,"a"]]}}"#,
+    );
+    assert!(received(&mut router, Peer::Agent).is_empty());
+    let refused = received(&mut router, Peer::Client).remove(0);
+    let expected = "it has a list in the place of an object";
+    assert!(refused.contains(expected), "{refused}");
+}
+
 #[test]
 fn a_prompt_as_a_notification_does_not_pass_a_guard() {
     let mut router = Router::new(vec![guard(forwards("session/prompt"))], None);
