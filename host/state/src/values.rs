@@ -39,6 +39,14 @@ const NAMESPACES: &str = "SELECT COUNT(*) FROM namespaces";
 
 const ALL_BYTES: &str = "SELECT IFNULL(SUM(bytes), 0) FROM namespaces";
 
+/// Namespaces that are added again give larger versions.
+const OUTLIVE: &str = "
+UPDATE versions SET last = MAX(last, IFNULL(
+    (SELECT MAX(version) FROM namespaces WHERE count = 0 AND (?1 IS NULL OR user = ?1)), 0))
+";
+
+const FORGET: &str = "DELETE FROM namespaces WHERE count = 0 AND (?1 IS NULL OR user = ?1)";
+
 const OF_USER: &str = "SELECT COUNT(*), IFNULL(SUM(bytes), 0) FROM namespaces WHERE user = ?1";
 
 const GET: &str = "SELECT value, version FROM entries WHERE namespace = ?1 AND key = ?2";
@@ -130,6 +138,13 @@ fn holding(connection: &Connection, user: &str) -> Result<(u64, u64), Fault> {
     Ok(held?)
 }
 
+/// Forgets the namespaces that have no values any more, of a user or of all. Until there is no room, they are kept: a
+/// proxy that has removed its last value keeps the time since which it has had some. Returns whether there were any.
+fn forget_emptied(connection: &Connection, user: Option<&str>) -> Result<bool, Fault> {
+    connection.execute(OUTLIVE, (user,))?;
+    Ok(connection.execute(FORGET, (user,))? > 0)
+}
+
 /// What a value counts.
 pub(crate) fn size(key: &str, value: &str) -> u64 {
     ROW + key.len() as u64 + value.len() as u64
@@ -173,14 +188,14 @@ impl Found {
     }
 
     fn add(connection: &Connection, namespace: &Namespace) -> Result<Self, Fault> {
-        if let Some(user) = &namespace.user {
+        if let Some(user) = namespace.user.as_deref() {
             let (of_user, _) = holding(connection, user)?;
-            if of_user >= STORED_FOR_USER {
+            if of_user >= STORED_FOR_USER && !forget_emptied(connection, Some(user))? {
                 return Err(LimitError::NamespacesOfUser.into());
             }
         }
         let namespaces: u64 = connection.query_row(NAMESPACES, (), |row| row.get(0))?;
-        if namespaces >= STORED_FOR {
+        if namespaces >= STORED_FOR && !forget_emptied(connection, None)? {
             return Err(LimitError::Namespaces.into());
         }
         let [extension, source, user, project] = namespace.columns()?;

@@ -320,7 +320,7 @@ fn all_proxies_together_are_bounded() {
     let many =
         "WITH RECURSIVE number (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number WHERE n < ?1)
         INSERT INTO namespaces (extension, source, since, changed, version, count, bytes)
-        SELECT n, '', 0, 0, 0, 0, 0 FROM number";
+        SELECT n, '', 0, 0, 0, 1, 0 FROM number";
     database.connection.execute(many, (STORED_FOR,)).unwrap();
     assert_eq!(database.exceeds(&one, "k", ""), LimitError::Namespaces);
     database.put(&two, "k", Some("v"));
@@ -382,13 +382,20 @@ fn no_user_of_a_server_takes_the_places_of_others() {
     let many =
         "WITH RECURSIVE number (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number WHERE n < ?1)
         INSERT INTO namespaces (extension, source, user, since, changed, version, count, bytes)
-        SELECT n, '', 'ann', 0, 0, 0, 0, 0 FROM number";
+        SELECT n, '', 'ann', 0, 0, 0, 1, 0 FROM number";
     let added = database.connection.execute(many, (STORED_FOR_USER,));
     assert_eq!(added.unwrap() as u64, STORED_FOR_USER - 1);
     let too_many = database.exceeds(&of_user("two", "ann"), "k", "v");
     assert_eq!(too_many, LimitError::NamespacesOfUser);
     database.put(&of_user("one", "ann"), "k", Some("instead"));
     database.put(&of_user("two", "bob"), "k", Some("v"));
+    // A proxy that has removed all of its values makes room for another one.
+    let last = database.put(&of_user("one", "ann"), "k", Some("again"));
+    database.put(&of_user("one", "ann"), "k", None);
+    database.put(&of_user("two", "ann"), "k", Some("v"));
+    assert_eq!(database.get(&of_user("one", "ann"), "k"), None);
+    database.put(&of_user("two", "ann"), "k", None);
+    assert!(database.put(&of_user("one", "ann"), "k", Some("v")) > last);
     // Who runs the server makes room for one user.
     let filter = Filter {
         user: Some("ann".to_owned()),
