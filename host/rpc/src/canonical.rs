@@ -17,7 +17,7 @@ use foldhash::{HashSet, HashSetExt};
 
 use super::Message;
 use super::entries::{end_of_string, is_by_position};
-use super::pointer::{decoded, like};
+use super::pointer::{decoded, like, member};
 
 /// Why parsers may read a message differently.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,8 +54,15 @@ pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
     if message.is_ambiguous() {
         return Err(Ambiguity::Envelope);
     }
+    let params_of_mcp = || member(message.body(), "params");
+    if &**message.method() == CARRIER && params_of_mcp().is_some_and(is_by_position) {
+        return Err(Ambiguity::Position);
+    }
     look_through(message.body())
 }
+
+/// The message that carries one of MCP, whose params are an object as well.
+const CARRIER: &str = "mcp/message";
 
 /// The members with what the protocol leaves to tools, by their names.
 #[derive(Clone, Copy, Debug)]
@@ -428,6 +435,20 @@ mod tests {
         ] {
             assert_eq!(looked(unclear), Err(Ambiguity::Position), "{unclear}");
         }
+    }
+
+    #[test]
+    fn params_of_mcp_are_no_list() {
+        let call = |method: &str, params: &str| {
+            judged(&format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"method":"tools/call","params":{params}}}}}"#
+            ))
+        };
+        let listed = r#"["delete",{}]"#;
+        assert_eq!(call("mcp/message", listed), Err(Ambiguity::Position));
+        assert_eq!(call("mcp/message", r#"{"name":"delete"}"#), Ok(()));
+        // What the protocol leaves open.
+        assert_eq!(call("_call", listed), Ok(()));
     }
 
     /// So each name is one of the protocol, and no list that it has is refused.

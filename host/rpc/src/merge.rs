@@ -1,6 +1,7 @@
 //! Values that join JSON text. Everything else keeps its bytes.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::edit::edit;
 use super::entries::Entries;
@@ -17,7 +18,7 @@ pub struct MergeError {
 }
 
 /// JSON text with `ours` in it: members join those of objects, elements follow those of arrays, and of anything else,
-/// `ours` counts.
+/// `ours` counts. A string with the text of an object becomes that object: so Claude takes its settings.
 ///
 /// # Errors
 /// If a value is of another kind than ours, or a member occurs twice: readers disagree about which one counts.
@@ -30,6 +31,10 @@ fn merge_at(at: &str, theirs: &str, ours: &Value) -> Result<String, MergeError> 
     let begins = |sign: char| theirs.trim_start().starts_with(sign);
     match ours {
         Value::Object(_) | Value::Array(_) if theirs.trim() == "null" => Ok(ours.to_string()),
+        Value::Object(_) if begins('"') => match object_in(theirs) {
+            Some(object) => merge_at(at, &object, ours),
+            None => Err(unfit(at, "is a text, and not that of an object")),
+        },
         Value::Object(_) if !begins('{') => Err(unfit(at, "is no object")),
         Value::Array(_) if !begins('[') => Err(unfit(at, "is no array")),
         Value::Object(members) => {
@@ -53,6 +58,14 @@ fn merge_at(at: &str, theirs: &str, ours: &Value) -> Result<String, MergeError> 
         }
         _ => Ok(ours.to_string()),
     }
+}
+
+/// The JSON text of the object that a string has; `None` if it has something else.
+fn object_in(string: &str) -> Option<String> {
+    let text: String = serde_json::from_str(string).ok()?;
+    let object = text.trim();
+    let valid = serde_json::from_str::<&RawValue>(object).is_ok();
+    (valid && object.starts_with('{')).then(|| object.to_owned())
 }
 
 fn unfit(at: &str, why: &'static str) -> MergeError {
@@ -98,6 +111,10 @@ mod tests {
                 r#"{"\u005fmeta":{"a":{ }}}"#,
                 r#"{"\u005fmeta":{"a":{"b":[1],"c":true }}}"#,
             ),
+            (
+                r#"{"_meta":{"a":" {\"own\":1e400,\"b\":[\n7]}\n"}}"#,
+                "{\"_meta\":{\"a\":{\"own\":1e400,\"b\":[\n7,1],\"c\":true}}}",
+            ),
         ] {
             assert_eq!(merge(theirs, &ours).as_deref(), Ok(expected), "{theirs}");
         }
@@ -111,7 +128,15 @@ mod tests {
             (r#"{"_meta":7}"#, "`/_meta` is no object"),
             (
                 r#"{"_meta":{"a/b":"/a/path"}}"#,
-                "`/_meta/a~1b` is no object",
+                "`/_meta/a~1b` is a text, and not that of an object",
+            ),
+            (
+                r#"{"_meta":{"a/b":"{\"c\":1"}}"#,
+                "`/_meta/a~1b` is a text, and not that of an object",
+            ),
+            (
+                r#"{"_meta":{"a/b":"{\"c\":1,\"c\":2}"}}"#,
+                "`/_meta/a~1b/c` occurs twice",
             ),
             (r#"{"_meta":{},"\u005fmeta":{}}"#, "`/_meta` occurs twice"),
             (

@@ -9,7 +9,7 @@
 //! | a message without `jsonrpc`, or with the number 2 there | `"jsonrpc": "2.0"`, if it has no member but JSON-RPC's |
 //! | an answer without an id | `"id": null`, if it has no other member |
 //! | an answer without an outcome | `"result": {}`, if it has no other member |
-//! | bytes in a string that are not UTF-8 | U+FFFD for them, up to [`BYTES`] |
+//! | bytes in a string that are not UTF-8 | U+FFFD for them, up to [`BYTES`] with these |
 //!
 //! Invariants: a line that is a message is not changed. A repaired line is read by the same strict rules as any other:
 //! guards see what the other side will read. It owns its memory, like all lines. No byte is lost: a text that cannot be
@@ -18,6 +18,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
+use std::str::Utf8Chunk;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -359,10 +360,14 @@ pub(crate) fn completed(text: &[u8]) -> Option<Message> {
 }
 
 /// The message of a text in which bytes are not UTF-8, as most readers decode it: with U+FFFD for these bytes. Only
-/// strings can have such bytes.
+/// strings can have such bytes. Each of them may become three, so what they become is counted before it is made.
 #[cold]
 pub(crate) fn decoded(text: &[u8]) -> Option<Message> {
-    if text.len() > BYTES {
+    let length = |chunk: Utf8Chunk<'_>| {
+        let is_replaced = !chunk.invalid().is_empty();
+        chunk.valid().len() + usize::from(is_replaced) * char::REPLACEMENT_CHARACTER.len_utf8()
+    };
+    if text.utf8_chunks().map(length).sum::<usize>() > BYTES {
         return None;
     }
     let text = Bytes::from(String::from_utf8_lossy(text).into_owned());
@@ -622,6 +627,19 @@ mod tests {
         );
         let outside = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1\xe9}";
         assert!(read_bytes(outside).starts_with('('));
+    }
+
+    #[test]
+    fn a_message_with_replacements_is_bounded() {
+        let of = |invalid: usize| {
+            let (begin, bytes) = (
+                br#"{"jsonrpc":"2.0","id":1,"result":""#,
+                vec![0xe9; invalid],
+            );
+            [begin.as_slice(), bytes.as_slice(), b"\"}"].concat()
+        };
+        assert!(decoded(&of(BYTES / 3 - 100)).is_some());
+        assert!(decoded(&of(BYTES / 3)).is_none());
     }
 
     #[test]
