@@ -37,14 +37,20 @@ impl Id {
     }
 
     /// The whole number that the id is. Some programs read all numbers as fractions, and answer the request 1 under the
-    /// id `1.0`.
+    /// id `1.0`, and the request 10000000 under `1.0E7`.
     pub fn number(&self) -> Option<u64> {
-        let whole = match self.text.split_once('.') {
-            Some((whole, fraction)) if fraction.bytes().all(|digit| digit == b'0') => whole,
-            Some(_) => return None,
-            None => &*self.text,
+        if let Ok(number) = self.text.parse() {
+            return Some(number);
+        }
+        let (digits, exponent) = match self.text.split_once(['e', 'E']) {
+            Some((digits, exponent)) => (digits, exponent.parse::<usize>().ok()?),
+            None => (&*self.text, 0),
         };
-        whole.parse().ok()
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let zeros = u32::try_from(exponent.checked_sub(fraction.len())?).ok()?;
+        let number: u64 = format!("{whole}{fraction}").parse().ok()?;
+        number.checked_mul(10_u64.checked_pow(zeros)?)
     }
 
     /// The number of the request that an answer under this id is for, or that a message names by it. Some programs keep
@@ -115,9 +121,17 @@ mod tests {
             ("7.0", Some(7)),
             ("7.00", Some(7)),
             ("7.5", None),
+            ("1.0E7", Some(10_000_000)),
+            ("1e+05", Some(100_000)),
+            ("1.50e1", Some(15)),
+            ("1.25e1", None),
+            ("1e-1", None),
+            ("1e400", None),
+            ("-1e1", None),
             ("-7", None),
             ("-7.0", None),
             (r#""7""#, None),
+            (r#""7e1""#, None),
             ("null", None),
             ("99999999999999999999", None),
         ] {

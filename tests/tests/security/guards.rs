@@ -57,6 +57,26 @@ async fn a_tool_call_passes_a_guard_though_its_variables_differ_in_case_only() {
     chain.finish().await;
 }
 
+/// Clients in Rust take the elements of a list for the members of an object.
+#[tokio::test]
+async fn what_lists_its_members_does_not_pass_a_guard_and_the_user_is_told() {
+    let mut chain = Chain::initialized(&redact(), AGENT).await;
+    let update = r#"["agent_message_chunk",{"type":"text","text":"hidden in an update"}]"#;
+    let block =
+        r#"{"sessionUpdate":"agent_message_chunk","content":["text",null,"hidden in a block"]}"#;
+    chain
+        .client
+        .turn(&format!("update {update}\nupdate {block}\necho on"))
+        .await;
+    let got = chain.client.wire.transcript().received("client").concat();
+    assert!(!got.contains("hidden in"), "{got}");
+    assert!(
+        got.contains("it has a list in the place of an object"),
+        "{got}"
+    );
+    chain.finish().await;
+}
+
 #[tokio::test]
 async fn what_a_guard_redacted_nobody_in_front_of_it_can_alter() {
     let config = "[proxy.config.notifications]

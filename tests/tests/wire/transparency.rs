@@ -9,6 +9,7 @@
 use acp_chain::chain::sign_in::with_variable;
 use acp_chain::mcp::capabilities::with_acp;
 use acp_chain::mcp::declaration;
+use acp_chain::rpc::{Id, member};
 use acp_chain_tests::envelope::{self, Message, quoted};
 use acp_chain_tests::host::InProcess;
 use acp_chain_tests::schema::{Exchange, Kind, Side, exchanges, methods};
@@ -49,6 +50,10 @@ async fn everything_crosses(proxies: &[(&str, &str)]) {
             let some = some.prop_filter("servers over ACP are the host's", |exchange| {
                 let declared = declaration::read(&exchange.params).unwrap_or_default();
                 !declared.iter().any(|entry| entry.over_acp)
+            });
+            let some = some.prop_filter("numbers of requests are the host's", |exchange| {
+                let named = member(&exchange.params, "requestId").and_then(Id::parse);
+                named.and_then(|id| id.answered()).is_none()
             });
             let some = vec(some, BATCH);
             some.new_tree(&mut runner)

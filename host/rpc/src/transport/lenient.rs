@@ -5,6 +5,7 @@
 //! | control characters and terminal sequences (ECMA-48: titles, colours, cursors) around a message | they are removed
 //! |
 //! | several messages in a line | a line for each, up to [`VALUES`] |
+//! | words, a carriage return and a message, as programs that show progress write | a line for each |
 //! | a message over several lines | one line, up to [`LINES`] and [`BYTES`], unless the next one takes longer than [`PATIENCE`] |
 //! | a message without `jsonrpc`, or with the number 2 there | `"jsonrpc": "2.0"`, if it has no member but JSON-RPC's |
 //! | an answer without an id | `"id": null`, if it has no other member |
@@ -230,15 +231,39 @@ impl Repairs {
                     return;
                 }
                 Value::Begun(_) | Value::None => {
+                    let behind = behind_return(rest).filter(|_| count < VALUES);
                     // If there were no values before, the text is unchanged.
-                    let left = if count == 0 { text } else { rest };
+                    let left = match behind {
+                        Some(at) => &rest[..at],
+                        None if count == 0 => text,
+                        None => rest,
+                    };
                     self.ready.push_back(Frame::Line(part(text, left)));
-                    return;
+                    let Some(at) = behind else {
+                        return;
+                    };
+                    rest = bare(&rest[at..]);
                 }
             }
             count += 1;
         }
     }
+}
+
+/// The place behind a carriage return in a text, at which a message seems to begin: terminals show what follows in the
+/// place of the text, which shows progress. They may have to erase it first (ECMA-48 §8.3.41). A text that begins like a
+/// message is none of these, so that none is read again and again.
+fn behind_return(text: &[u8]) -> Option<usize> {
+    const ERASE: [&[u8]; 4] = [b"", b"\x1b[K", b"\x1b[0K", b"\x1b[2K"];
+    if text.starts_with(b"{") {
+        return None;
+    }
+    let begins = |behind: &[u8]| {
+        let mut rests = ERASE.iter().filter_map(|erase| behind.strip_prefix(*erase));
+        rests.any(|rest| rest.starts_with(b"{"))
+    };
+    let mut returns = memchr::memchr_iter(b'\r', text).map(|at| at + 1);
+    returns.find(|at| begins(&text[*at..]))
 }
 
 /// A part of a text as a separate line, which does not keep the rest of the text alive.
@@ -465,6 +490,25 @@ mod tests {
             read_all(&[&format!(r#"{{"a":1}}{ONE}7"#)]),
             [r#"({"a":1})"#, ONE, "(7)"]
         );
+    }
+
+    #[test]
+    fn a_message_behind_what_shows_progress_is_found() {
+        for erase in ["", "\x1b[K", "\x1b[2K"] {
+            let line = format!("50 %\r100 %\r{erase}{ONE}\r[done]\r{erase}{TWO}");
+            let expected = ["(50 %\r100 %\r)", ONE, "([done]\r)", TWO];
+            assert_eq!(read_all(&[&line]), expected);
+        }
+        // What begins like a message is no such words, and a text in one has no such message.
+        for whole in [
+            format!(r#"{{"level":"info"\r{ONE}"#).replace(r"\r", "\r"),
+            format!("words {ONE}"),
+            format!("words \r words {ONE}"),
+        ] {
+            assert_eq!(read_all(&[&whole]), [format!("({whole})")]);
+        }
+        let line = format!("{}{ONE}", "x\r{".repeat(1 << 20));
+        assert!(read_all(&[&line]).len() <= 2);
     }
 
     #[test]

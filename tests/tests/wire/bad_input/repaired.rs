@@ -33,6 +33,22 @@ async fn an_answer_among_sequences_for_terminals_arrives() {
 }
 
 #[tokio::test]
+async fn an_answer_behind_what_shows_progress_arrives() {
+    for erase in ["", "\x1b[2K"] {
+        let mut chain = Chain::initialized(&[]).await.unwrap();
+        let answer = r#"{"jsonrpc":"2.0","id":{id},"result":{"stopReason":"end_turn"}}"#;
+        let line = format!("50 %\r100 %\r{erase}{answer}");
+        let answer = chain.process.turn(&format!("raw {line}\nnever")).await;
+        let result = answer.result.unwrap_or_default();
+        assert!(result.contains("end_turn"), "{}", chain.transcript);
+        let told = chain.process.chunks().concat();
+        assert!(told.contains("a line of the agent is lost"), "{told}");
+        chain.goes_on().await;
+        chain.ends_well(&["its 11 bytes begin with"]).await;
+    }
+}
+
+#[tokio::test]
 async fn an_answer_over_lines_or_beside_another_message_arrives() {
     let pretty = "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": {id},\n  \"result\": {\n    \"stopReason\": \"end_turn\"\n  }\n}";
     answered(pretty).await;
@@ -49,6 +65,7 @@ async fn an_answer_without_a_version_arrives() {
 #[tokio::test]
 async fn an_answer_under_an_id_that_is_spelt_as_a_fraction_or_with_an_error_of_null_arrives() {
     answered(r#"{"jsonrpc":"2.0","id":{id}.0,"result":{"stopReason":"end_turn"}}"#).await;
+    answered(r#"{"jsonrpc":"2.0","id":{id}.0E0,"result":{"stopReason":"end_turn"}}"#).await;
     answered(r#"{"jsonrpc":"2.0","id":{id},"result":{"stopReason":"end_turn"},"error":null}"#)
         .await;
 }
