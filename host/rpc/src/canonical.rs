@@ -147,8 +147,8 @@ const OF_MESSAGES: LeftOpen = LeftOpen {
     either: &["content"],
 };
 
-/// The answer to a form has what the user has filled in under this name, at the top of its body: names of fields. An
-/// update has it further inside.
+/// The answer to a form has what the user has filled in under this name, at the top of its body. An update has it
+/// further inside.
 const FORM: &str = "\"content\"";
 
 /// How the names of an object are compared.
@@ -160,6 +160,10 @@ enum Comparison {
     OfParameters,
     /// An object exactly, and a list as the most lenient parser does.
     OfVariables,
+    /// As the most lenient parser does; in an object, lists are what fields of a form were filled in with.
+    OfForm,
+    /// The same, within that object.
+    Fields,
     /// As they are spelt.
     Exact,
 }
@@ -177,6 +181,7 @@ impl Comparison {
             Self::Lenient if is_one_of(left_open.outputs) => Self::Exact,
             Self::Lenient if is_one_of(left_open.variables) => Self::OfVariables,
             Self::Lenient => Self::Lenient,
+            Self::OfForm | Self::Fields => Self::Fields,
             Self::OfParameters | Self::OfVariables | Self::Exact => Self::Exact,
         }
     }
@@ -185,7 +190,8 @@ impl Comparison {
     fn of_container(self, is_object: bool) -> Self {
         match self {
             Self::OfVariables if is_object => Self::Exact,
-            Self::OfVariables => Self::Lenient,
+            Self::OfForm if is_object => Self::Fields,
+            Self::OfVariables | Self::OfForm => Self::Lenient,
             other => other,
         }
     }
@@ -254,9 +260,7 @@ pub fn look_through_all(text: &str, left_open: LeftOpen) -> Result<(), Ambiguity
                         return Err(Ambiguity::Names);
                     }
                     within = match comparison.within(name, left_open) {
-                        Comparison::Lenient if depth == 1 && name == FORM => {
-                            Comparison::OfVariables
-                        }
+                        Comparison::Lenient if depth == 1 && name == FORM => Comparison::OfForm,
                         other => other,
                     };
                     current = Some(name);
@@ -407,7 +411,7 @@ mod tests {
             r#"{"toolCall":{"rawInput":{"update":["a"],"content":["b"],"options":[["c"]]}}}"#,
             r#"{"update":{"rawOutput":[["a"],{"content":["b"]}]},"_meta":{"prompt":[["a"]]}}"#,
             // The fields of a form.
-            r#"{"action":"accept","content":{"plan":["a","b"],"Plan":"c"}}"#,
+            r#"{"action":"accept","content":{"plan":["a","b"],"content":["c"]}}"#,
             // What tools of MCP servers take and give.
             r#"{"method":"tools/call","params":{"arguments":{"content":["a"],"options":[[1]]}}}"#,
             r#"{"content":[{"type":"text"}],"structuredContent":{"update":[1],"a":1,"A":2}}"#,
@@ -435,6 +439,8 @@ mod tests {
         ] {
             assert_eq!(looked(unclear), Err(Ambiguity::Position), "{unclear}");
         }
+        let twice = r#"{"action":"accept","content":{"plan":["a"],"Plan":"b"}}"#;
+        assert_eq!(looked(twice), Err(Ambiguity::Names));
     }
 
     #[test]
