@@ -758,13 +758,20 @@ fn only_the_agent_gets_what_the_host_adds_to_a_setup() {
             r#","_meta":{"o":{"settings":{"x":0}}}"#,
             r#""_meta":{"o":{"settings":{"x":0,"hooks":[1]}}}"#,
         ),
+        // As Claude takes its settings.
+        (
+            5,
+            "new",
+            r#","_meta":{"o":{"settings":"{\"x\":0}"}}"#,
+            r#""_meta":{"o":{"settings":{"x":0,"hooks":[1]}}}"#,
+        ),
     ] {
         let line = |id: &str, meta: &str| {
             format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"session/{method}","params":{{"sessionId":"s","cwd":"/p"{meta}}}}}"#
             )
         };
-        client(&mut router, &line(&format!(r#""{method}""#), theirs));
+        client(&mut router, &line(&format!(r#""{number}""#), theirs));
         let expected = line(&number.to_string(), &format!(",{ours}"));
         assert_eq!(received(&mut router, Peer::Agent), [expected]);
     }
@@ -818,7 +825,7 @@ fn a_setup_to_which_nothing_can_be_added_is_refused() {
         "{refused}"
     );
     assert!(
-        refused.contains("`/_meta/o/settings` is no object"),
+        refused.contains("`/_meta/o/settings` is a text, and not that of an object"),
         "{refused}"
     );
     // Nor does a notification, which gets no answer, reach the agent.
