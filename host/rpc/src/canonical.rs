@@ -64,7 +64,7 @@ pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
 /// The message that carries one of MCP, whose params are an object as well.
 const CARRIER: &str = "mcp/message";
 
-/// The members with what the protocol leaves to tools, by their names.
+/// The members with what the protocol leaves to tools, and those with what guards read, by their names.
 #[derive(Clone, Copy, Debug)]
 pub struct LeftOpen {
     /// Their input. Its own members are the tool's parameters, which agents may read as leniently as messages; within
@@ -132,9 +132,7 @@ const OF_MESSAGES: LeftOpen = LeftOpen {
     outputs: &["rawOutput", "structuredContent"],
     // Of the terminal in which a user signs in (`authMethods`).
     variables: &["env"],
-    objects: &[
-        "outcome", "plan", "resource", "subject", "toolCall", "update",
-    ],
+    objects: &["outcome", "resource", "subject", "toolCall", "update"],
     lists: &[
         "changes",
         "entries",
@@ -411,7 +409,7 @@ mod tests {
             r#"{"toolCall":{"rawInput":{"update":["a"],"content":["b"],"options":[["c"]]}}}"#,
             r#"{"update":{"rawOutput":[["a"],{"content":["b"]}]},"_meta":{"prompt":[["a"]]}}"#,
             // The fields of a form.
-            r#"{"action":"accept","content":{"plan":["a","b"],"content":["c"]}}"#,
+            r#"{"action":"accept","content":{"resource":["a","b"],"content":["c"]}}"#,
             // What tools of MCP servers take and give.
             r#"{"method":"tools/call","params":{"arguments":{"content":["a"],"options":[[1]]}}}"#,
             r#"{"content":[{"type":"text"}],"structuredContent":{"update":[1],"a":1,"A":2}}"#,
@@ -439,7 +437,7 @@ mod tests {
         ] {
             assert_eq!(looked(unclear), Err(Ambiguity::Position), "{unclear}");
         }
-        let twice = r#"{"action":"accept","content":{"plan":["a"],"Plan":"b"}}"#;
+        let twice = r#"{"action":"accept","content":{"resource":["a"],"Resource":"b"}}"#;
         assert_eq!(looked(twice), Err(Ambiguity::Names));
     }
 
