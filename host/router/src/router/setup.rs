@@ -14,7 +14,7 @@ use acp_chain_hops::exchange::{Exchange, ExchangeId, Stage};
 use acp_chain_hops::route::HopIndex;
 use acp_chain_hops::routed::Routed;
 use acp_chain_mcp::capabilities::Capabilities;
-use acp_chain_rpc::{Error, Kind, Message, code, member, merge, text_member};
+use acp_chain_rpc::{Error, Kind, Message, code, member, merge};
 
 /// Starts a request: adopts the MCP servers over ACP that it declares. A request with malformed declarations is
 /// answered with an error, and `None` is returned.
@@ -171,6 +171,11 @@ pub(super) fn answered(
     if !exchange.life.is_boundary() {
         return message;
     }
+    let is_apart = sessions.are_apart || !exchange.route.is(&sessions.main) || proof.is_some();
+    if is_apart && exchange.life.names_session() && names_no_text(&message) {
+        sessions.setups.fail(number, Peer::Agent);
+        return without_name();
+    }
     if !is_done(exchange.life, version, &message) {
         if exchange.life.sets_up() {
             sessions.setups.fail(number, Peer::Agent);
@@ -256,6 +261,20 @@ fn is_done(of: Life, version: u64, answer: &Message) -> bool {
     answer.kind() == Kind::Result || may_have_ended && answer.is_error(code::RESOURCE_NOT_FOUND)
 }
 
+/// Whether an answer names a session, but by something else than a text. No session could be told by it: neither its
+/// proxies nor the signs of the agent's hooks in it.
+fn names_no_text(answer: &Message) -> bool {
+    let named = || member(answer.body(), "sessionId").is_some_and(|name| name != "null");
+    answer.kind() == Kind::Result && answer.session().is_none() && named()
+}
+
+/// The error in place of such an answer.
+fn without_name() -> Message {
+    let text = "acp-chain: the agent names the session by something else than a text, so that it cannot be told \
+                which proxies it has; use another version of the agent";
+    Message::error(&Error::new(code::INTERNAL_ERROR, text))
+}
+
 /// The error for a session that cannot be kept: it must not begin, as it would take another route.
 fn too_many() -> Message {
     let text = "acp-chain: the open sessions take too much memory; close some of them first";
@@ -302,9 +321,9 @@ fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) ->
     if exchange.life == Life::Ends {
         return asked;
     }
-    let named = text_member(answer.body(), "sessionId");
-    match (named, exchange.life) {
-        (Some(named), _) => Some(Arc::from(named)),
+    // Also a name that cannot be decoded, by which later messages name it.
+    match (answer.session().cloned(), exchange.life) {
+        (Some(named), _) => Some(named),
         // The request names the session that is forked.
         (None, Life::Forks) => None,
         (None, _) => asked,

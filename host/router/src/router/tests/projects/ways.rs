@@ -40,6 +40,34 @@ fn a_session_passes_the_proxies_of_its_project_and_no_others() {
 }
 
 #[test]
+fn a_session_whose_name_cannot_be_decoded_passes_the_proxies_of_its_project() {
+    let seen = SeenMessages::default();
+    let mut router = watched(&seen);
+    opened(&mut router, 1, r"\ud800", "/one", &seen);
+    agent(&mut router, &update(r"\ud800", "x"));
+    let passed = taken(&seen);
+    assert_eq!(passed.len(), 2, "{passed:?}");
+}
+
+/// Its messages would name no session, and pass the user's own proxies only.
+#[test]
+fn a_session_that_is_named_by_a_number_does_not_begin() {
+    let seen = SeenMessages::default();
+    let mut router = watched(&seen);
+    client(&mut router, &setup(1, "new", None, "/one"));
+    wanted(&mut router);
+    finds(&mut router, 1, "/one", watches("/one", &seen));
+    received(&mut router, Peer::Agent);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":7}}"#,
+    );
+    let refused = received(&mut router, Peer::Client).concat();
+    let expected = "the agent names the session by something else than a text";
+    assert!(refused.contains(expected), "{refused}");
+}
+
+#[test]
 fn sessions_of_one_project_share_its_proxies() {
     let seen = SeenMessages::default();
     let mut router = watched(&seen);
