@@ -32,8 +32,24 @@ pub(super) fn wait(core: &mut Core, routed: Routed) -> ControlFlow<(), Routed> {
             core.lookups.wait(number, cwd, routed);
             ControlFlow::Break(())
         }
+        (None, Some(number)) if routed.life.sets_up() => without_folder(core, number, routed),
         _ => ControlFlow::Continue(routed),
     }
+}
+
+/// Handles a setup without a working directory, which the protocol demands: the session begins without the proxies of a
+/// project and the user is notified or, if projects are required, it is refused.
+fn without_folder(core: &mut Core, number: ExchangeId, routed: Routed) -> ControlFlow<(), Routed> {
+    const UNKNOWN: &str = "a session's working directory is not named, so its project is not known";
+    if core.lookups.are_required {
+        tracing::warn!("{UNKNOWN}, and the session does not begin");
+        let error = Message::error(&refusal(UNKNOWN));
+        core.steps.answer_at(number, routed.at + 1, error);
+        return ControlFlow::Break(());
+    }
+    let text = format!("{UNKNOWN}. The session begins without the proxies of a project.");
+    core.tell_once("folder", &text);
+    ControlFlow::Continue(routed)
 }
 
 /// Handles the result of a lookup: the key of a project with proxies in the chain, or none; or an error, with which the

@@ -46,6 +46,21 @@ fn sessions_without_a_folder_or_without_lookups_do_not_wait() {
 }
 
 #[test]
+fn where_projects_are_required_no_session_begins_without_a_folder() {
+    for cwd in ["", r#""cwd":null"#, r#""cwd":"\ud800""#] {
+        let mut router = Router::new(Vec::<Member>::new(), None);
+        router.find_projects(true);
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"session/new","params":{{{cwd}}}}}"#);
+        client(&mut router, &line);
+        assert!(received(&mut router, Peer::Agent).is_empty());
+        let refused = received(&mut router, Peer::Client).concat();
+        let expected = "a session's working directory is not named";
+        assert!(refused.contains(expected), "{refused}");
+    }
+}
+
+#[test]
 fn later_messages_of_the_client_wait_behind_the_setup_in_order() {
     let mut router = loading();
     agent(
