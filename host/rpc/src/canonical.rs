@@ -399,7 +399,6 @@ mod tests {
     /// Code that serde derives reads `["text",null,"…"]` as a block of text.
     #[test]
     fn no_list_stands_for_an_object_that_guards_read() {
-        let looked = |body: &str| look_through(body);
         for clear in [
             r#"{"prompt":[{"type":"text","text":"a"}]}"#,
             r#"{"prompt":[{"a":[["x"]]},[],"x"],"x":[["text"]]}"#,
@@ -414,7 +413,7 @@ mod tests {
             r#"{"method":"tools/call","params":{"arguments":{"content":["a"],"options":[[1]]}}}"#,
             r#"{"content":[{"type":"text"}],"structuredContent":{"update":[1],"a":1,"A":2}}"#,
         ] {
-            assert_eq!(looked(clear), Ok(()), "{clear}");
+            assert_eq!(look_through(clear), Ok(()), "{clear}");
         }
         for unclear in [
             r#"{"prompt":[["text",null,"a"]]}"#,
@@ -435,10 +434,10 @@ mod tests {
             r#"{"prompt":[{"type":"resource","resource":["file:///a","text"]}]}"#,
             r#"{"mcpServers":[["s","/bin/s",[],[]]]}"#,
         ] {
-            assert_eq!(looked(unclear), Err(Ambiguity::Position), "{unclear}");
+            assert_eq!(look_through(unclear), Err(Ambiguity::Position), "{unclear}");
         }
         let twice = r#"{"action":"accept","content":{"resource":["a"],"Resource":"b"}}"#;
-        assert_eq!(looked(twice), Err(Ambiguity::Names));
+        assert_eq!(look_through(twice), Err(Ambiguity::Names));
     }
 
     #[test]

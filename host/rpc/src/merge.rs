@@ -64,8 +64,8 @@ fn merge_at(at: &str, theirs: &str, ours: &Value) -> Result<String, MergeError> 
 fn object_in(string: &str) -> Option<String> {
     let text: String = serde_json::from_str(string).ok()?;
     let object = text.trim();
-    let valid = serde_json::from_str::<&RawValue>(object).is_ok();
-    (valid && object.starts_with('{')).then(|| object.to_owned())
+    let is_json = serde_json::from_str::<&RawValue>(object).is_ok();
+    (is_json && object.starts_with('{')).then(|| object.to_owned())
 }
 
 fn unfit(at: &str, why: &'static str) -> MergeError {
