@@ -1,6 +1,6 @@
 //! The report of an agent's hook, as it arrives: JSON text, of which single places are read.
 
-use acp_chain_rpc::{LeftOpen, look_through_all, resolve, value_at};
+use acp_chain_rpc::{MemberNames, look_through_all, resolve, value_at};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -22,7 +22,7 @@ pub enum MalformedReport {
 }
 
 /// The members with the input and the output of a tool, in the reports of all agents.
-const OF_TOOLS: LeftOpen = LeftOpen {
+const OF_TOOLS: MemberNames = MemberNames {
     inputs: &["input", "toolArgs", "tool_input"],
     outputs: &["output", "toolResult", "tool_output", "tool_response"],
     variables: &[],

@@ -66,7 +66,7 @@ const CARRIER: &str = "mcp/message";
 
 /// The members with what the protocol leaves to tools, and those with what guards read, by their names.
 #[derive(Clone, Copy, Debug)]
-pub struct LeftOpen {
+pub struct MemberNames {
     /// Their input. Its own members are the tool's parameters, which agents may read as leniently as messages; within
     /// these, names are compared exactly.
     pub inputs: &'static [&'static str],
@@ -95,7 +95,7 @@ enum Place {
     Open,
 }
 
-impl LeftOpen {
+impl MemberNames {
     /// What guards expect under this name.
     fn place(self, name: Option<&str>) -> Place {
         let is_one_of = |names: &[&str]| name.is_some_and(|name| names.contains(&name));
@@ -126,7 +126,7 @@ impl Place {
 
 /// Those of messages. What `_meta` has is that of agents, clients and their tools, and guards judge it as an input:
 /// some agents name in it the tool about which they ask.
-const OF_MESSAGES: LeftOpen = LeftOpen {
+const OF_MESSAGES: MemberNames = MemberNames {
     // A tool of an MCP server has `arguments`, and may answer with `structuredContent`.
     inputs: &["rawInput", "_meta", "arguments"],
     outputs: &["rawOutput", "structuredContent"],
@@ -168,16 +168,16 @@ enum Comparison {
 
 impl Comparison {
     /// The comparison in the member with this name, which is JSON text.
-    fn within(self, name: &str, left_open: LeftOpen) -> Self {
+    fn within(self, name: &str, member_names: MemberNames) -> Self {
         let is_one_of = |names: &[&str]| {
             let bare = name.strip_prefix('"');
             let bare = bare.and_then(|rest| rest.strip_suffix('"'));
             bare.is_some_and(|bare| names.contains(&bare))
         };
         match self {
-            Self::Lenient if is_one_of(left_open.inputs) => Self::OfParameters,
-            Self::Lenient if is_one_of(left_open.outputs) => Self::Exact,
-            Self::Lenient if is_one_of(left_open.variables) => Self::OfVariables,
+            Self::Lenient if is_one_of(member_names.inputs) => Self::OfParameters,
+            Self::Lenient if is_one_of(member_names.outputs) => Self::Exact,
+            Self::Lenient if is_one_of(member_names.variables) => Self::OfVariables,
             Self::Lenient => Self::Lenient,
             Self::OfForm | Self::Fields => Self::Fields,
             Self::OfParameters | Self::OfVariables | Self::Exact => Self::Exact,
@@ -210,7 +210,7 @@ pub fn look_through(body: &str) -> Result<(), Ambiguity> {
 }
 
 /// The same for another JSON text, in which other members are left to tools.
-pub fn look_through_all(text: &str, left_open: LeftOpen) -> Result<(), Ambiguity> {
+pub fn look_through_all(text: &str, member_names: MemberNames) -> Result<(), Ambiguity> {
     let bytes = text.as_bytes();
     let mut open: Vec<Container> = Vec::new();
     let (mut at, mut names_next) = (0, false);
@@ -231,7 +231,7 @@ pub fn look_through_all(text: &str, left_open: LeftOpen) -> Result<(), Ambiguity
                 if !is_object && comparison == Comparison::Lenient {
                     let list = text.get(at..).unwrap_or_default();
                     let name = text_of_name.and_then(decoded);
-                    let place = left_open.place(name.as_deref());
+                    let place = member_names.place(name.as_deref());
                     if is_by_position(list) && (is_for_object || place.is_for_object(list)) {
                         return Err(Ambiguity::Position);
                     }
@@ -257,7 +257,7 @@ pub fn look_through_all(text: &str, left_open: LeftOpen) -> Result<(), Ambiguity
                     if !names.add(name, *comparison) {
                         return Err(Ambiguity::Names);
                     }
-                    within = match comparison.within(name, left_open) {
+                    within = match comparison.within(name, member_names) {
                         Comparison::Lenient if depth == 1 && name == FORM => Comparison::OfForm,
                         other => other,
                     };
