@@ -82,6 +82,9 @@ const CHANGERS: &[&str] = &[
     "zstyle",
 ];
 
+/// Builtins that give values to the variables among their words, or take them away.
+const GIVERS: &[&str] = &["export", "read", "unset"];
+
 /// Options of `set` that change no variable, and no word.
 pub(super) const SET: &[&str] = &[
     "+e", "+u", "+x", "-e", "-eu", "-euo", "-eux", "-euxo", "-ex", "-exo", "-o", "-u", "-ux", "-x",
@@ -231,16 +234,14 @@ pub(super) fn listed(name: &str, word: Word) -> Word {
 
 /// The variables to which a `read` of these words gives values; `None` for other programs.
 pub(super) fn read_names(words: &[&str]) -> Option<Vec<String>> {
-    given_names(words)
-        .filter(|(is_read, _)| *is_read)
-        .map(|(_, names)| names)
+    given_names(&["read"], words)
 }
 
 /// The variables that a program changes: those of the assignments in front of it, and those that are among the words of
 /// `read`, `export` and `unset`.
 pub(super) fn changed(assigned: &[(&str, &str)], words: &[&str]) -> BTreeSet<String> {
     let assigned = assigned.iter().map(|(name, _)| (*name).to_owned());
-    let given = given_names(words).into_iter().flat_map(|(_, names)| names);
+    let given = given_names(GIVERS, words).into_iter().flatten();
     assigned.chain(given).collect()
 }
 
@@ -254,18 +255,13 @@ fn made(name: &str, own: bool) -> Word {
     }
 }
 
-/// The names that the words of a `read` give values, or those that `export` and `unset` change; `None` for other
-/// programs.
-fn given_names(words: &[&str]) -> Option<(bool, Vec<String>)> {
+/// The names among the words of one of these programs, to which it gives values; `None` for other programs.
+fn given_names(programs: &[&str], words: &[&str]) -> Option<Vec<String>> {
     let (program, arguments) = words.split_first()?;
-    let is_read = match &*Word::of_script(program).text {
-        "read" => true,
-        "export" | "unset" => false,
-        _ => return None,
-    };
-    let names = arguments.iter().filter(|word| !is_read || **word != "-r");
+    let is_one = programs.contains(&&*Word::of_script(program).text);
+    let names = arguments.iter().filter(|word| **word != "-r");
     let names = names.map(|word| word.split('=').next().unwrap_or(word).to_owned());
-    Some((is_read, names.collect()))
+    is_one.then(|| names.collect())
 }
 
 /// Whether a variable is one of a shell's, in any of them.
@@ -457,7 +453,7 @@ impl Changes {
             }),
             name => CHANGERS.contains(&name),
         };
-        for name in given_names(words).into_iter().flat_map(|(_, names)| names) {
+        for name in given_names(GIVERS, words).into_iter().flatten() {
             self.assign(&name);
         }
     }
