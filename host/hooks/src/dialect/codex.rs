@@ -111,17 +111,11 @@ const TOOLS: Tools = &[
     ("wait_agent", Kind::Think),
 ];
 
+/// Where those of subagents begin in [`TOOLS`].
+const OF_SUBAGENTS: usize = 8;
+
 /// It is not known whether calls of its subagents have hooks.
-const OLDER_TOOLS: Tools = &[
-    ("Bash", Kind::Execute),
-    ("apply_patch", Kind::Edit),
-    ("view_image", Kind::Read),
-    ("web_search", Kind::Fetch),
-    ("update_plan", Kind::Think),
-    ("create_goal", Kind::Think),
-    ("get_goal", Kind::Think),
-    ("update_goal", Kind::Think),
-];
+const OLDER_TOOLS: Tools = TOOLS.split_at(OF_SUBAGENTS).0;
 
 const fn of(name: &'static str, tools: Tools, attach: Attach) -> Dialect {
     Dialect {
