@@ -318,7 +318,7 @@ impl Runs {
             || !texts.is_empty()
             || (!command.input.is_empty() && !code::is_copier(name));
         let mut parts = texts.iter().flat_map(|text| code::parts(&text.text));
-        let signs = ['!', '\\', '$', '#', '@', '%'];
+        let signs = ['!', '\\', '$', '#', '@', '%', '+'];
         let named = parts.by_ref().take(MOST_PARTS);
         self.code = named
             .map(|part| Word::exact(part.trim_start_matches(signs)))
@@ -353,9 +353,10 @@ impl Runs {
             if of(WRITING).any(|option| has(word, option)) {
                 self.pinned.push(at);
             }
-            if !of(RUNNING).any(|option| has(word, option)) {
+            let mut running = of(RUNNING);
+            let Some(option) = running.find(|&option| has(word, option)) else {
                 continue;
-            }
+            };
             count += 1;
             if count > MOST_COMMANDS {
                 return self.hide_all(words);
@@ -373,8 +374,9 @@ impl Runs {
                     word.clone()
                 }
             };
+            let given = value(word, option);
             self.likely.commands.push(SimpleCommand {
-                words: command.iter().map(known).collect(),
+                words: given.into_iter().chain(command.iter().map(known)).collect(),
                 more: true,
                 ..SimpleCommand::default()
             });
@@ -394,11 +396,8 @@ impl Runs {
     /// Words that a program may hand to a shell.
     fn texts(&mut self, words: &[Word]) {
         for word in words {
-            let text = match word.text.split_once('=') {
-                Some((option, text)) if option.starts_with('-') => text,
-                _ => &word.text,
-            };
-            if is_line(text) {
+            let texts = [Some(&*word.text), behind_sign(word), behind_letter(word)];
+            for text in texts.into_iter().flatten().filter(|text| is_line(text)) {
                 self.likely.run(Script::read(text), &[]);
             }
         }
@@ -593,14 +592,42 @@ fn git_action(words: &[Word]) -> usize {
 }
 
 /// Whether a word is this option, also with its value in the same word, or abbreviated like GNU's and git's long
-/// options.
+/// options. Go takes `--exec` for `-exec`.
 fn is_option(word: &str, option: &str) -> bool {
     let is_long = option.starts_with("--");
     let is_short = option.len() == 2 && option.starts_with('-') && !is_long;
     let name = word.split('=').next().unwrap_or(word);
+    let is_whole = option.len() > 2 && option.starts_with('-') && !is_long;
     word == option
         || (is_short && word.starts_with(option))
         || (is_long && name.len() > 2 && option.starts_with(name))
+        || (is_whole && (name == option || name.strip_prefix('-') == Some(option)))
+}
+
+/// The value of this option in the same word: `-exec=rm`, `-Prm`.
+fn value(word: &Word, option: &str) -> Option<Word> {
+    let is_letter = option.len() == 2 && word.text.starts_with(option);
+    let text = if is_letter {
+        behind_letter(word)
+    } else {
+        behind_sign(word)
+    };
+    let text = text.filter(|text| !text.is_empty())?.to_owned();
+    Some(Word { text, ..*word })
+}
+
+/// What is behind the `=` of an option: `--rsh='ssh -v'`.
+fn behind_sign(word: &Word) -> Option<&str> {
+    let (option, text) = word.text.split_once('=')?;
+    option.starts_with('-').then_some(text)
+}
+
+/// What is behind an option of one letter: `-e'ssh -v'`.
+fn behind_letter(word: &Word) -> Option<&str> {
+    let letters = word.text.strip_prefix('-')?;
+    let mut rest = letters.chars();
+    let letter = rest.next()?;
+    (letter != '-').then(|| rest.as_str())
 }
 
 /// Whether a word has this option of one letter behind others (`-ro`), none of which takes the rest as its value.
