@@ -151,7 +151,10 @@ impl Commands {
             .flat_map(|command| command.named(&said));
         let files: Vec<_> = script.files.into_iter().map(|file| file.text).collect();
         Some(Self {
-            words: words.chain(files.iter().cloned()).collect(),
+            words: words
+                .chain(files.iter().cloned())
+                .chain(seen.inner)
+                .collect(),
             are_shown: said.is_usual() && !lines.is_empty() && !is_unread,
             files,
             expanded: seen.expanded,
@@ -246,6 +249,8 @@ impl Commands {
 struct Seen {
     expanded: BTreeSet<String>,
     has_code: bool,
+    /// The words and files of what the commands run, without the quotes that are in theirs.
+    inner: BTreeSet<String>,
 }
 
 impl Seen {
@@ -257,6 +262,11 @@ impl Seen {
             let is_outer = |inner: &SimpleCommand| std::ptr::eq(inner, command);
             walk(command, DEEPEST, &mut |inner, runs| {
                 self.has_code |= runs.has_code || runs.perhaps.iter().any(takes_code);
+                if !is_outer(inner) {
+                    self.inner.extend(inner.texts());
+                }
+                let files = runs.likely.files.iter().chain(&runs.beside.files);
+                self.inner.extend(files.map(|file| file.text.clone()));
                 let is_text = |at: usize| is_outer(inner) && said.has(inner, at);
                 let words = inner.words.iter().enumerate();
                 let words = words.filter(|(at, word)| !is_text(*at) && !is_handed_on(inner, word));
