@@ -27,7 +27,7 @@ impl Directory {
 
     /// Appends a path to this directory, without normalizing it.
     pub fn join(&self, path: &str) -> String {
-        if path.starts_with(['/', '\\', '~', '$', '%']) || drive(path).is_some() {
+        if is_apart(path) {
             return path.to_owned();
         }
         let root = self.root.trim_end_matches('/');
@@ -54,6 +54,20 @@ impl Directory {
     pub fn is_windows(&self) -> bool {
         self.root != "/"
     }
+}
+
+/// A path in a directory, both as they are written.
+pub fn below(directory: &str, path: &str) -> String {
+    if is_apart(path) {
+        path.to_owned()
+    } else {
+        format!("{}/{path}", directory.trim_end_matches('/'))
+    }
+}
+
+/// Whether a path does not begin in the working directory, as far as its beginning tells.
+fn is_apart(path: &str) -> bool {
+    path.starts_with(['/', '\\', '~', '$', '%']) || drive(path).is_some()
 }
 
 /// The root and the names of an absolute path without `..`. POSIX leaves a leading `//` to each system; on Windows it

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use acp_chain_proxy::path;
+
 use crate::call::Call;
 use crate::command::code::parts;
-use crate::command::{Commands, repeats};
+use crate::command::{Commands, is_session, repeats};
+use crate::directory::{Directory, below};
 use crate::line::Line;
 use crate::pattern::choices;
 
@@ -16,6 +19,36 @@ const MOST_LETTERS: usize = 4;
 const MOST_BRACES: usize = 8;
 /// How many texts of a call are taken for paths. Whether further ones are paths is unknown.
 pub const MOST_MENTIONS: usize = 8192;
+
+/// In how many directories paths of a call are looked for, beside that of the session. Whether paths are in further ones is
+/// unknown.
+pub const MOST_BASES: usize = 32;
+
+/// Where relative paths of a call may begin, beside the session's directory: where its input says that it runs, and where
+/// its commands go; as they are written. There may be more than [`MOST_BASES`].
+pub fn bases(
+    call: &Call,
+    commands: Option<&Commands>,
+    directory: Option<&Directory>,
+) -> BTreeSet<String> {
+    let is_another = |base: &String| !matches!(&**base, "" | ".");
+    let given = call.input.directories.iter();
+    let elsewhere = given.filter(|given| !is_session(given, directory));
+    let mut bases: BTreeSet<_> = elsewhere
+        .map(|given| path::normal(given))
+        .filter(is_another)
+        .collect();
+    for to in commands.iter().flat_map(|commands| &commands.directories) {
+        let from = bases.iter().map(String::as_str).chain(["."]);
+        let paths = from.map(|base| path::normal(&below(base, to)));
+        let reached: Vec<_> = paths.filter(is_another).collect();
+        bases.extend(reached);
+        if bases.len() > MOST_BASES {
+            break;
+        }
+    }
+    bases
+}
 
 /// Possible paths beside those that the call declares: words of its commands and titles, and texts of its input. They
 /// can cause a denial or a question, never an approval.

@@ -10,8 +10,10 @@ mod runs;
 use std::cell::Cell;
 
 use acp_chain_calls::command::{self, Commands};
-use acp_chain_calls::directory::Directory;
-use acp_chain_calls::mention::{MOST_MENTIONS, expansions, is_named, mentions, named_in_code};
+use acp_chain_calls::directory::{Directory, below};
+use acp_chain_calls::mention::{
+    MOST_BASES, MOST_MENTIONS, bases, expansions, is_named, mentions, named_in_code,
+};
 use acp_chain_calls::place::Place;
 use acp_chain_calls::request::PermissionRequest;
 use acp_chain_calls::title::LogTitle;
@@ -286,14 +288,29 @@ impl Permissions {
         let session = session.and_then(|session| self.state.sessions.get(session));
         let directory = session.and_then(|session| Directory::of(&session.cwd));
         let place = |path: &String| Place::of(path, directory.as_ref());
-        let placed = |word: &str| (word.to_owned(), Place::of(word, directory.as_ref()));
         let commands = Commands::of(&call, directory.as_ref());
         let mut mentioned = mentions(&call, commands.as_ref());
         mentioned.retain(|word| is_named(word));
         let in_code = named_in_code(&call, commands.as_ref());
         let expanded = commands.as_ref().map(expansions).unwrap_or_default();
         let is_cut = call.input.is_odd && call.input.has_more;
-        let most = mentioned.len().max(in_code.len()).max(expanded.len());
+        let bases = bases(&call, commands.as_ref(), directory.as_ref());
+        let elsewhere = |word: &str| {
+            let given = bases.iter().take(MOST_BASES);
+            let below = given.map(|base| below(base, word));
+            below.filter(|path| path != word).collect::<Vec<_>>()
+        };
+        let placed = |word: &str| {
+            let own = [word.to_owned()].into_iter();
+            let paths = own.chain(elsewhere(word));
+            let named = paths.map(|path| (word.to_owned(), place(&path)));
+            named.collect::<Vec<_>>()
+        };
+        // In another directory, a word may be no path: `cd src && make`.
+        let perhaps = mentioned.iter().flat_map(|word| elsewhere(word));
+        let perhaps_placed = perhaps.map(|path| (path.clone(), place(&path)));
+        let words = mentioned.len().max(in_code.len()).max(expanded.len());
+        let most = words * (2 * bases.len() + 1);
         let is_of_any_kind =
             asked.is_of_unknown_tool && call.all_kinds().all(|kind| kind == "other");
         let case = Case {
@@ -301,21 +318,22 @@ impl Permissions {
             places: call.paths.iter().map(place).collect(),
             question: asked.question.as_deref(),
             beside: asked.cwd.as_ref().map(place),
-            mentions_more: most > MOST_MENTIONS || is_cut,
+            mentions_more: most > MOST_MENTIONS || bases.len() > MOST_BASES || is_cut,
             mentioned: mentioned
                 .iter()
+                .flat_map(|word| placed(word))
                 .take(MOST_MENTIONS)
-                .map(|word| placed(word))
                 .collect(),
             in_code: in_code
                 .into_iter()
+                .flat_map(placed)
                 .take(MOST_MENTIONS)
-                .map(placed)
                 .collect(),
             expanded: expanded
                 .iter()
+                .flat_map(|word| placed(word))
+                .chain(perhaps_placed)
                 .take(MOST_MENTIONS)
-                .map(|word| placed(word))
                 .collect(),
             commands,
             is_consent: asked.opens_page || call.is_consent(),

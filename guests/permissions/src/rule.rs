@@ -94,7 +94,7 @@ pub(crate) struct Case<'a> {
     pub(crate) mentioned: Vec<(String, Place)>,
     /// Possible paths in code: the parts of the texts of commands, if they have any.
     pub(crate) in_code: Vec<(String, Place)>,
-    /// Words of commands that a shell expands.
+    /// Words of commands that a shell expands, and what other words may be in a directory to which a command changes.
     pub(crate) expanded: Vec<(String, Place)>,
     /// Whether there are too many possible paths, or too long a text, so that some are missing.
     pub(crate) mentions_more: bool,
@@ -391,7 +391,7 @@ impl Rule {
             return Some("it has too many words to tell whether `path` matches".into());
         }
         let word = self.expanded(case)?;
-        Some(format!("`path` may match what a shell makes of {word:?}"))
+        Some(format!("`path` may match what {word:?} stands for"))
     }
 
     /// A word that a shell may expand to a path that matches.

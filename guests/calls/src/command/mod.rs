@@ -45,6 +45,8 @@ pub struct Commands {
     pub(crate) are_shown: bool,
     /// The files of redirections.
     pub files: Vec<String>,
+    /// The directories to which the commands change, or in which they work, in order and as they are written.
+    pub(crate) directories: Vec<String>,
     /// Words and files of which a shell makes something that the text does not show: `.e*`, `-f$X`.
     pub expanded: BTreeSet<String>,
     /// Whether code or a text is in it that is not read, and that may name files in a way of its own.
@@ -75,6 +77,12 @@ const TOOLS: &[&str] = &[
     "shell_command",
     "terminal",
 ];
+
+/// Options with the directory in which a program works.
+const WORKING: &[&str] = &["-C", "--chdir", "--cwd", "--directory"];
+
+/// The directory of a `cd` that names none.
+const HOME: &str = "~";
 
 const UNKNOWN_FORM: &str = "its input has no command in a known form";
 
@@ -157,6 +165,7 @@ impl Commands {
                 .collect(),
             are_shown: said.is_usual() && !lines.is_empty() && !is_unread,
             files,
+            directories: seen.directories,
             expanded: seen.expanded,
             has_code: seen.has_code,
             simple: script.commands,
@@ -251,6 +260,7 @@ struct Seen {
     has_code: bool,
     /// The words and files of what the commands run, without the quotes that are in theirs.
     inner: BTreeSet<String>,
+    directories: Vec<String>,
 }
 
 impl Seen {
@@ -262,6 +272,7 @@ impl Seen {
             let is_outer = |inner: &SimpleCommand| std::ptr::eq(inner, command);
             walk(command, DEEPEST, &mut |inner, runs| {
                 self.has_code |= runs.has_code || runs.perhaps.iter().any(takes_code);
+                self.directories.extend(inner.directories());
                 if !is_outer(inner) {
                     self.inner.extend(inner.texts());
                 }
@@ -295,6 +306,33 @@ impl SimpleCommand {
         let is_program = |word: &&Word| !matches!(&*word.text, "builtin" | "command");
         let program = self.words.iter().find(is_program);
         program.is_some_and(|word| MOVERS.contains(&base(&word.text)))
+    }
+
+    /// The directories to which it changes, or in which it works: `cd a`, `git -C a`. Those of which a shell makes another
+    /// are not among them.
+    fn directories(&self) -> Vec<String> {
+        let words: Vec<_> = self.words.iter().map(|word| &*word.text).collect();
+        let is_shown = |directory: &&str| {
+            let mut homes = ["$HOME", "${HOME}"].iter();
+            let behind = homes.find_map(|home| directory.strip_prefix(*home));
+            !behind.unwrap_or(directory).contains(['$', '`'])
+        };
+        if self.moves() {
+            let mut operands = words[1..].iter();
+            let to = operands.rfind(|word| !word.starts_with(['-', '+']));
+            let shown = Some(*to.unwrap_or(&HOME)).filter(is_shown);
+            return shown.into_iter().map(str::to_owned).collect();
+        }
+        let is_option = |word: &str| WORKING.contains(&word);
+        let pairs = words.windows(2).filter(|pair| is_option(pair[0]));
+        let joined = words.iter().filter_map(|word| {
+            let value = WORKING.iter().find_map(|option| word.strip_prefix(*option));
+            value.map(|value| value.trim_start_matches('='))
+        });
+        // Another `-C` takes a number.
+        let is_name = |value: &&str| value.contains(|c: char| !c.is_ascii_digit());
+        let named = pairs.map(|pair| pair[1]).chain(joined).filter(is_name);
+        named.filter(is_shown).map(str::to_owned).collect()
     }
 
     fn texts(&self) -> impl Iterator<Item = String> {
@@ -527,7 +565,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Whether a working directory is the session's.
-fn is_session(given: &str, directory: Option<&Directory>) -> bool {
+pub(crate) fn is_session(given: &str, directory: Option<&Directory>) -> bool {
     directory.is_some_and(|own| {
         let place = Place::of(&own.join(given), directory).exact;
         place

@@ -469,6 +469,60 @@ fn a_rule_for_a_path_sees_each_way_to_name_it() {
 }
 
 #[test]
+fn a_rule_for_a_path_looks_where_commands_run() {
+    let rule = json!({
+        "decision": "deny",
+        "path": ["/etc/shadow", "**/.ssh/id_*", "/home/me/notes", "./keys/*"],
+    });
+    check(
+        &rule,
+        "reject_once",
+        &[
+            "cd /etc && cat shadow",
+            "cd /etc; cat < shadow",
+            "cd /; cd etc; cat shadow",
+            "cd ../etc && cat shadow",
+            "(cd /etc; cat shadow)",
+            "pushd /etc; cat shadow",
+            "sh -c 'cd /etc; cat shadow'",
+            "cd /etc; python3 -c \"open('shadow')\"",
+            "git -C /etc log shadow",
+            "tar --directory=/etc -cf - shadow",
+            "env -C /etc cat shadow",
+            "cd ~/.ssh && cat id_rsa",
+            "cd $HOME/.ssh; cat id_rsa",
+            "cd; cat notes",
+        ],
+    );
+    check(
+        &rule,
+        "ask",
+        &[
+            "cd /etc; cat sh*",
+            "cd ~/.ssh; cat id_*",
+            "cd keys; cat a",
+            "cd \"$X\"; cat shadow",
+        ],
+    );
+    check(
+        &rule,
+        "allow_once",
+        &[
+            "cd /etc && ls",
+            "cd sub && cat shadow",
+            "cd sub; cd ..; cat shadow",
+            "grep -C 3 a b",
+            "git -C sub log shadow",
+        ],
+    );
+    let mut host = host(json!([rule]));
+    let input = json!({ "command": "cat shadow", "cwd": "/etc" });
+    let call =
+        json!({ "toolCallId": "t", "kind": "execute", "title": "Terminal", "rawInput": input });
+    assert_eq!(ask(&mut host, call), "reject_once");
+}
+
+#[test]
 fn an_alias_of_git_is_the_subcommand_that_it_names() {
     let rule = json!({ "decision": "deny", "command": "git push *" });
     check(
