@@ -69,26 +69,51 @@ pub fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
     parts.filter(is_path).map(str::to_owned).collect()
 }
 
-/// What the words of commands that a shell expands may become: paths with wildcards (`.e*`, also for `.e$X`), and such
-/// as begin with a variable. They can cause a question.
+/// What the words of commands that a shell expands may become: paths with wildcards (`.e*`, also for `.e$X`, `.e{m..n}v`
+/// and `.[[:alpha:]]nv`), and such as begin with a variable. They can cause a question.
 pub fn expansions(commands: &Commands) -> BTreeSet<String> {
     let parts = commands.expanded.iter().flat_map(|word| pieces(word));
-    let may_be_more =
-        |part: &&str| part.starts_with('$') || part.contains(['*', '?', '[']) || !is_named(part);
-    let parts = parts.filter(is_path).filter(may_be_more);
-    let known = parts.map(|part| match part.find(['$', '`']) {
+    let is_wild = |part: &&str| part.contains(['*', '?', '[']) || unread(part).is_some();
+    let may_be_more = |part: &&str| part.starts_with('$') || is_wild(part) || !is_named(part);
+    let is_one = |part: &&str| is_path(part) || (is_hidden(part) && is_wild(part));
+    let parts = parts.filter(is_one).filter(may_be_more);
+    let known = parts.map(|part| match unread(part) {
         Some(at) if at > 0 => format!("{}*", &part[..at]),
         _ => part.to_owned(),
     });
     known.collect()
 }
 
-/// A text, and the parts of it that may be paths: `--file=.env`, `HEAD:.env`, `@.env`, `.env:/x`, `a,.env`, `-T.env`.
+/// Where what a shell makes of a word is no longer read: a variable or a substitution, a class by its name, a range in
+/// braces, or another pattern in brackets.
+fn unread(part: &str) -> Option<usize> {
+    let begins = |sign: &str, rest: &str| part.find(sign).filter(|at| part[*at..].contains(rest));
+    let found = [
+        part.find(['$', '`']),
+        begins("[", "[:"),
+        begins("{", ".."),
+        part.find("!("),
+    ];
+    found.into_iter().flatten().min()
+}
+
+/// Whether the last name of a path begins with a dot, and is none of those that lead up.
+fn is_hidden(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.starts_with('.') && !matches!(name, "." | "..")
+}
+
+/// A text, and the parts of it that may be paths: `--file=.env`, `HEAD:.env`, `@.env`, `.env:/x`, `a,.env`, `-T.env`,
+/// `:(top).env`.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let magic = text
+        .strip_prefix(":(")
+        .and_then(|text| text.split_once(')'));
     let signs = text.match_indices(['=', ':', '@']);
     let behind = signs.map(|(at, _)| &text[at + 1..]).chain([text]);
     let between = text.split(['=', ':', '@', ',']);
-    behind.chain(between).chain(joined(text))
+    let named = magic.map(|(_, path)| path);
+    behind.chain(between).chain(joined(text)).chain(named)
 }
 
 /// A word, and what a shell may make of its braces: `{.env,x}`.

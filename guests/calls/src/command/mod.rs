@@ -101,8 +101,13 @@ impl Commands {
         }
         let windows = directory.is_some_and(Directory::is_windows);
         let mut script = Script::default();
+        let mut seen = Seen::default();
         for line in &lines {
-            script.run(read(line, windows), &[]);
+            let one = read(line, windows);
+            if one.unclear && one.commands.is_empty() {
+                seen.look_at_texts(line.texts().iter().map(String::as_str));
+            }
+            script.run(one, &[]);
         }
         // Such a title may say anything: what runs is in the input.
         let is_unread = is_by_title && call.input.is_given;
@@ -146,10 +151,7 @@ impl Commands {
                     .outside(directory, moved)
                     .map(|file| format!("it opens {file:?}"))
             });
-        let mut seen = Seen {
-            has_code: is_unread || (script.unclear && !lines.is_empty()),
-            ..Seen::default()
-        };
+        seen.has_code = is_unread || (script.unclear && !lines.is_empty());
         seen.look(&script);
         seen.look(&hidden);
         let said = Said::of(&script);
@@ -276,6 +278,9 @@ impl Seen {
                 if !is_outer(inner) {
                     self.inner.extend(inner.texts());
                 }
+                if runs.likely.unclear && runs.likely.commands.is_empty() {
+                    self.look_at_texts(inner.words.iter().map(|word| &*word.text));
+                }
                 let files = runs.likely.files.iter().chain(&runs.beside.files);
                 self.inner.extend(files.map(|file| file.text.clone()));
                 let is_text = |at: usize| is_outer(inner) && said.has(inner, at);
@@ -289,6 +294,20 @@ impl Seen {
                 self.add_expanded(values.map(|(_, value)| value), &said);
                 self.add_expanded(&runs.likely.files, &said);
             });
+        }
+    }
+
+    /// Looks at the words of texts that cannot be parsed, as they may be without the quotes of any shell.
+    fn look_at_texts<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) {
+        const QUOTES: &[char] = &['\'', '"', '\\', '`', '^'];
+        let is_end = |c: char| c.is_whitespace() || ";&|<>".contains(c);
+        let words = texts.into_iter().flat_map(|text| text.split(is_end));
+        for word in words.map(|word| word.trim_matches(['(', ')', '{', '}'])) {
+            let bare = word.replace(QUOTES, "");
+            if bare.contains(['*', '?', '[']) || bare.contains("!(") {
+                self.expanded.insert(bare.clone());
+            }
+            self.inner.insert(bare);
         }
     }
 

@@ -117,11 +117,20 @@ fn pattern(words: &[Word]) -> Option<usize> {
         Some(name) => name.starts_with(['f', 'p', 'r']),
         None => is_option(word) && word.text.contains(['e', 'f']),
     };
+    // The next word says which files are searched.
+    let chooses_files = |word: &Word| match word.text.strip_prefix("--") {
+        Some(name) => matches!(
+            name,
+            "glob" | "iglob" | "incl" | "inclu" | "includ" | "include"
+        ),
+        None => is_option(word) && word.text.ends_with('g'),
+    };
     let given = words.iter().enumerate().skip(1);
     let mut operands = given.filter(|(_, word)| !is_option(word));
     let (at, _) = operands.next()?;
     let is_shown = words[..at].iter().all(|word| word.exact);
-    (is_shown && !words[1..].iter().any(gives_another)).then_some(at)
+    let is_chosen = chooses_files(&words[at - 1]);
+    (is_shown && !is_chosen && !words[1..].iter().any(gives_another)).then_some(at)
 }
 
 /// Whether a word is the message of a commit or a tag, or the title or the text of an issue or a pull request.
@@ -181,6 +190,11 @@ mod tests {
             ("grep a b -e c", &[]),
             ("grep $X a", &[]),
             ("rg --files a", &[]),
+            ("rg -g a b", &[]),
+            ("rg a -g b", &["a"]),
+            ("rg --glob a b", &[]),
+            ("grep -r --include a b", &[]),
+            ("grep -i --ignore-case a b", &["a"]),
             ("git commit -am a b", &["a"]),
             ("git commit -m $X a", &[]),
             ("git commit -F a", &[]),
