@@ -3,7 +3,7 @@
 use super::code;
 use super::programs::{
     CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OF_WINDOWS, OTHER_SHELLS, PLACES, PREFIXES, REMOVERS,
-    RUNNING, SETTERS, SHELLS, TAKING, TEXT_TESTS, TRANSPARENT, UNARY_TESTS, WRITING,
+    RUNNING, SETTERS, SHELLS, TAKING, TEXT_TESTS, TO_SECOND, TRANSPARENT, UNARY_TESTS, WRITING,
 };
 use super::script::{Script, SimpleCommand, assigned};
 use super::settings::{Use, script, settings, use_of};
@@ -82,6 +82,11 @@ impl Runs {
             runs.likely.unclear |= evaluates(name, arguments);
         }
         runs.options(name, words);
+        if TO_SECOND.contains(&name) {
+            let given = words.iter().enumerate().skip(1);
+            let files = given.filter(|(_, word)| is_file(&word.text));
+            runs.pinned.extend(files.skip(1).map(|(at, _)| at));
+        }
         runs.carry(name, command);
         runs.values(name, command);
         runs.code(name, command);
@@ -200,6 +205,14 @@ impl Runs {
         if words.get(at).is_some_and(|action| action.text == "config") {
             for pair in words[at..].windows(2) {
                 self.value(&pair[0].text, &pair[1], true);
+            }
+        }
+        // A remote may be a command, in which `%` stands before signs.
+        for (place, word) in words.iter().enumerate() {
+            if let Some(command) = word.text.strip_prefix("ext::") {
+                self.pinned.push(place);
+                self.likely
+                    .run(Script::read(&command.replace('%', "")), &[]);
             }
         }
         if at > 1 && at < words.len() {
@@ -562,6 +575,13 @@ fn plain_prefix(name: &str, words: &[Word]) -> Option<usize> {
     text(at)
         .filter(|program| !program.starts_with('-'))
         .map(|_| at)
+}
+
+/// Whether a word is neither an option nor the number that may follow one.
+fn is_file(word: &str) -> bool {
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit())
+        && word.chars().all(|c| c.is_ascii_alphanumeric());
+    word == "-" || !(is_number || word.starts_with(['-', '+']))
 }
 
 /// The likely position of the program: behind options, assignments and numbers, and for `ssh` behind the host.
