@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use acp_chain_proxy::Strings;
+
 use crate::fold::fold;
 use crate::input::Input;
 use crate::object::Reader;
@@ -98,6 +100,21 @@ impl Call {
             .iter()
             .any(|status| matches!(&**status, "completed" | "failed"));
         self.unclear |= reader.unclear;
+    }
+
+    /// Merges what the patches in an input (`apply_patch`) do beside editing.
+    pub(crate) fn merge_patches(&mut self, input: &str) {
+        let mut strings = Strings::of(input);
+        while let Ok(Some(string)) = strings.next() {
+            let text = string.decoded();
+            for line in text.lines().map(str::trim_start) {
+                if line.starts_with("*** Delete File:") {
+                    self.shown.insert("delete");
+                } else if line.starts_with("*** Move to:") {
+                    self.shown.insert("move");
+                }
+            }
+        }
     }
 
     /// Merges a `tool_call_content_chunk`.

@@ -129,6 +129,11 @@ impl PermissionRequest {
             // Not every agent reports an id.
             asked.ids.extend(reader.texts(&members, "toolCallId"));
             asked.call.merge(call);
+            if asked.call.kinds.contains("edit") {
+                for input in reader.all(&members, "rawInput") {
+                    asked.call.merge_patches(input);
+                }
+            }
         }
         // Here the kind is that of the tool, and a tool that edits has no command: Codex calls a patch that.
         if asked.call.kinds.iter().all(|kind| kind == "edit") && !asked.call.kinds.is_empty() {

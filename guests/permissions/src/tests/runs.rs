@@ -50,6 +50,31 @@ fn question(host: &mut Host, call: &Value) -> SentMessage {
     asked.clone()
 }
 
+#[test]
+fn a_patch_that_deletes_or_moves_is_of_these_kinds_too() {
+    let rules = json!([{ "decision": "deny", "kind": ["delete", "move"] }]);
+    for (patch, expected) in [
+        (
+            "*** Begin Patch\n*** Update File: a\n+*** Delete File: b\n*** End Patch",
+            true,
+        ),
+        ("*** Begin Patch\n*** Delete File: a\n*** End Patch", false),
+        (
+            "*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch",
+            false,
+        ),
+    ] {
+        for input in [json!({ "patchText": patch }), json!(patch)] {
+            let mut host = host(rules.clone());
+            let call = json!({
+                "title": "apply_patch", "kind": "edit", "status": "pending",
+                "locations": [{ "path": "a" }], "rawInput": input,
+            });
+            assert_eq!(passes(&mut host, &call), expected, "{patch}");
+        }
+    }
+}
+
 /// Client and agent agree on version 2.
 fn agree_on_version_2(host: &mut Host) {
     let version = json!({ "protocolVersion": 2 });

@@ -174,8 +174,8 @@ fn the_results_of_a_trace_count_once() {
             "session s in /work",
             "prompt [\"Go\"]",
             "BeforeTool Bash (Execute) {\"command\":\"make\"} []",
-            "BeforeTool Remove it (Edit) {\"path\":\"a\"} []",
-            "AfterTool Remove it (Edit) {\"path\":\"a\"} [\"no\"]",
+            "BeforeTool Remove it (Delete) {\"path\":\"a\"} []",
+            "AfterTool Remove it (Delete) {\"path\":\"a\"} [\"no\"]",
             "used  3 4 0 0",
         ]
     );
