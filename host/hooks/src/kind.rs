@@ -3,15 +3,18 @@
 use acp_chain_rpc::{member, resolve};
 use serde::{Deserialize, Serialize};
 
-/// A kind of tool, as in ACP's `ToolKind`. What deletes or moves files edits them.
+/// A kind of tool, as in ACP's `ToolKind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Reads files.
     Read,
     /// Writes or changes files.
-    #[serde(alias = "delete", alias = "move")]
     Edit,
+    /// Removes files.
+    Delete,
+    /// Moves or renames files.
+    Move,
     /// Finds files, or text in them.
     Search,
     /// Runs a command.
@@ -55,9 +58,13 @@ const NAMING: &[&str] = &[
 ];
 
 impl Kind {
-    /// The files that a tool of this kind reads, writes or searches, according to its input.
+    /// The files that a tool of this kind reads, changes or searches, according to its input.
     pub(crate) fn paths(self, input: &str) -> Vec<String> {
-        if !matches!(self, Self::Read | Self::Edit | Self::Search) {
+        let names_files = matches!(
+            self,
+            Self::Read | Self::Edit | Self::Delete | Self::Move | Self::Search
+        );
+        if !names_files {
             return Vec::new();
         }
         let mut paths = Vec::new();
@@ -122,6 +129,18 @@ mod tests {
         let paths = Kind::Edit.paths(&json!({ "input": patch }).to_string());
         assert_eq!(paths, ["a", "/b", "/c", "/d"]);
         assert_eq!(Kind::Edit.paths(&json!(patch).to_string()), paths);
+    }
+
+    #[test]
+    fn what_an_agent_says_to_delete_or_move_is_of_these_kinds() {
+        for (name, kind) in [
+            ("edit", Kind::Edit),
+            ("delete", Kind::Delete),
+            ("move", Kind::Move),
+        ] {
+            assert_eq!(serde_json::from_value::<Kind>(json!(name)).unwrap(), kind);
+            assert_eq!(kind.paths(r#"{"path":"a"}"#), ["a"]);
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) static AUGGIE: Dialect = Dialect {
         ("write", Kind::Edit),
         ("save-file", Kind::Edit),
         ("str-replace-editor", Kind::Edit),
-        ("remove-files", Kind::Edit),
+        ("remove-files", Kind::Delete),
         ("codebase-retrieval", Kind::Search),
         ("grep-search", Kind::Search),
         ("grep", Kind::Search),

@@ -413,7 +413,8 @@ fn the_tools_that_agents_offer_have_their_kinds() {
             &["read_agent", "task", "write_agent"],
         ),
         ("cline", Kind::Think, &["spawn_agent"]),
-        ("auggie", Kind::Edit, &["remove-files", "save-file"]),
+        ("auggie", Kind::Delete, &["remove-files"]),
+        ("auggie", Kind::Edit, &["save-file"]),
         ("pi", Kind::Edit, &["edit", "write"]),
     ];
     for (name, kind, tools) in OFFERED {
