@@ -164,6 +164,63 @@ pub(super) fn is_fed(name: &str, arguments: &[Word]) -> bool {
         || (may_be && (has_no_file || arguments.iter().any(is_input)))
 }
 
+/// Whether a script of `sed` surely runs no program, and opens no file.
+pub(super) fn is_plain_sed(script: &str) -> bool {
+    let between = [' ', '\t', '\n', ';', '}'];
+    let mut rest = script.trim_start_matches(between);
+    while !rest.is_empty() {
+        let Some(behind) = behind_sed_command(rest) else {
+            return false;
+        };
+        if !behind.is_empty() && !behind.starts_with(between) {
+            return false;
+        }
+        rest = behind.trim_start_matches(between);
+    }
+    true
+}
+
+/// What is behind the first command of a script of `sed`, if that only prints, deletes, adds or replaces text.
+fn behind_sed_command(script: &str) -> Option<&str> {
+    let is_of_address = |c: char| c.is_ascii_digit() || "$,~+!{ \t".contains(c);
+    let mut rest = script.trim_start_matches(is_of_address);
+    while let Some(pattern) = rest.strip_prefix('/') {
+        let behind = behind_sign(pattern, '/')?.trim_start_matches('I');
+        rest = behind.trim_start_matches(is_of_address);
+    }
+    let command = rest.chars().next()?;
+    let behind = &rest[command.len_utf8()..];
+    match command {
+        '=' | 'D' | 'G' | 'H' | 'N' | 'P' | 'd' | 'g' | 'h' | 'n' | 'p' | 'q' | 'x' => Some(behind),
+        'a' | 'c' | 'i' => {
+            let (text, next) = behind.split_at(behind.find('\n').unwrap_or(behind.len()));
+            (!text.contains('\\')).then_some(next)
+        }
+        's' => {
+            let sign = behind.chars().next().filter(char::is_ascii_punctuation)?;
+            let replacement = behind_sign(&behind[1..], sign)?;
+            let flags = behind_sign(replacement, sign)?;
+            Some(flags.trim_start_matches(|c: char| c.is_ascii_digit() || "giIp".contains(c)))
+        }
+        _ => None,
+    }
+}
+
+/// What is behind the next of these signs that has no `\` in front. In brackets, it may stand for itself.
+fn behind_sign(text: &str, sign: char) -> Option<&str> {
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c == '\\' {
+            rest.next();
+        } else if c == sign {
+            let before = &text[..text.len() - rest.as_str().len()];
+            let is_open = before.rfind('[') > before.rfind(']');
+            return (!is_open).then_some(rest.as_str());
+        }
+    }
+    None
+}
+
 /// Whether a word of an interpreter's is more than a name.
 pub(super) fn is_code(word: &str) -> bool {
     word.contains(|c: char| c.is_whitespace() || "'\"`(){}[];|&<>!$".contains(c))
@@ -229,6 +286,37 @@ mod tests {
         ] {
             let words: Vec<_> = arguments.iter().map(|word| Word::exact(word)).collect();
             assert_eq!(is_fed(name, &words), expected, "{name} {arguments:?}");
+        }
+    }
+
+    #[test]
+    fn a_script_of_sed_is_plain_if_it_only_changes_text() {
+        for (script, expected) in [
+            ("1,80p", true),
+            ("$p", true),
+            ("/a/,/b/p", true),
+            ("/[0-9]/!d", true),
+            ("s/a b/c d/g", true),
+            ("s|a|b|; s,c,d,", true),
+            (r"s/a\/b/c/", true),
+            ("/a/{s/b/c/;p}", true),
+            ("2i text", true),
+            ("2i text\n3p", true),
+            ("1e rm x", false),
+            ("s/a/rm x/e", false),
+            ("s/a/b/gw x", false),
+            ("w .bashrc", false),
+            ("/a/w x", false),
+            ("r x", false),
+            ("p;e", false),
+            ("1i a\n1e rm x", false),
+            ("1i\\", false),
+            ("s/[/]/e rm x/", false),
+            ("s/a/b", false),
+            (r"\,a,e rm x", false),
+            ("pe", false),
+        ] {
+            assert_eq!(is_plain_sed(script), expected, "{script}");
         }
     }
 

@@ -65,6 +65,7 @@ impl Runs {
             }
             "eval" => runs.eval(arguments),
             "git" => runs.git(words),
+            "gsed" | "sed" => runs.sed(words),
             _ if SETTERS.contains(&name) => runs.pinned = (0..words.len()).collect(),
             _ => {}
         }
@@ -224,6 +225,29 @@ impl Runs {
             let operands = words.iter().enumerate().skip(at + 1);
             let outside = operands.filter(|(_, word)| may_lead_out(&word.text));
             self.pinned.extend(outside.map(|(place, _)| place));
+        }
+    }
+
+    /// A script of `sed` may run programs, and write files: one that surely does neither need not be spelt out.
+    fn sed(&mut self, words: &[Word]) {
+        let (mut is_next, mut has_script) = (false, false);
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let letters = word.text.strip_prefix('-').filter(|rest| !rest.is_empty());
+            let is_shown = match letters.filter(|_| !is_next) {
+                Some(letters) => {
+                    is_next = letters.ends_with('e');
+                    let before = letters.strip_suffix('e').unwrap_or(letters);
+                    !before.contains(['e', 'f'])
+                }
+                None if is_next || !has_script => {
+                    (is_next, has_script) = (false, true);
+                    code::is_plain_sed(&word.text)
+                }
+                None => true,
+            };
+            if !is_shown {
+                self.pinned.push(at);
+            }
         }
     }
 
@@ -647,7 +671,7 @@ fn behind_letter(word: &Word) -> Option<&str> {
     let letters = word.text.strip_prefix('-')?;
     let mut rest = letters.chars();
     let letter = rest.next()?;
-    (letter != '-').then(|| rest.as_str())
+    (letter != '-').then_some(rest.as_str())
 }
 
 /// Whether a word has this option of one letter behind others (`-ro`), none of which takes the rest as its value.
