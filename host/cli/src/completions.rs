@@ -101,7 +101,7 @@ impl Whose {
             (_, _, "with")
             | ("acp-chain", "info", "extension")
             | ("acp-chain", "add", "source")
-            | ("state", "wipe", "extension") => Some(Self::Extensions),
+            | ("state", "list" | "wipe", "extension") => Some(Self::Extensions),
             ("acp-chain", "run" | "try" | "dev" | "serve" | "doctor", "name")
             | ("agent", "update", "names")
             | ("agent", "remove", "name") => Some(Self::Agents),

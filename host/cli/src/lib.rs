@@ -235,7 +235,7 @@ Exit codes:
         after_help = "\
 Examples:
   acp-chain state list
-  acp-chain state wipe redact --project .
+  acp-chain state wipe brake --project .
   acp-chain state wipe --all"
     )]
     State(state::State),

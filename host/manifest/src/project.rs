@@ -29,10 +29,20 @@ const USERS: &[(&str, &str)] = &[
     ("native", "native proxies are allowed in your config.toml"),
     ("ceilings", "ceilings are set in your config.toml"),
     ("receipts", "receipts are set in your config.toml"),
-    ("registries", "registries are set in your config.toml"),
+    ("registries", "no file of acp-chain sets registries"),
     ("trust", "trusted signers are set in your config.toml"),
-    ("keys", "keys are set in your config.toml"),
-    ("signers", "signers are set in your config.toml"),
+    (
+        "keys",
+        "trusted signers are set by `[trust]` in your config.toml",
+    ),
+    (
+        "signers",
+        "trusted signers are set by `[trust]` in your config.toml",
+    ),
+    ("agents", "`agents` is set in your config.toml"),
+    ("trace", "the trace is set in your config.toml"),
+    ("live", "`live` is set in your config.toml"),
+    ("serve", "`serve` is set in your config.toml"),
     (
         "require-signature",
         "`require-signature` is set in your config.toml",
@@ -284,6 +294,11 @@ mod tests {
                 ":1:2: a project cannot set `registries`",
             ),
             ("[trust]\n", ":1:2: a project cannot set `trust`"),
+            (
+                "trace = \"t.jsonl\"\n",
+                ":1:1: a project cannot set `trace`",
+            ),
+            ("[serve]\n", ":1:2: a project cannot set `serve`"),
             ("keys = []\n", ":1:1: a project cannot set `keys`"),
             (
                 "require-signature = false\n",

@@ -177,7 +177,8 @@ fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
     core.send(Peer::Agent, &Message::notification(CANCEL, &params), None);
     core.tell_user(&format!(
         "{what}. The turn is stopped, and this session takes no more prompts. Begin a new session; if that does not \
-         help, start with `--hooks off`: then proxies see only what the agent asks or reports."
+         help, start with `--hooks off`, and with no `hooks` in a manifest: then proxies see only what the agent asks or \
+         reports."
     ));
 }
 

@@ -140,7 +140,7 @@ fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Result<Option<Me
     let merged = merge(message.body(), &json!({ "_meta": meta })).map_err(|error| {
         let text = format!(
             "acp-chain: the agent's hooks cannot be added to the parameters of this request, as {error}; change that, \
-             or start with `--hooks off`"
+             or start with `--hooks off`, and with no `hooks` in a manifest"
         );
         Error::new(code::INVALID_PARAMS, text)
     });

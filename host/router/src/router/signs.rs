@@ -20,8 +20,8 @@ use acp_chain_rpc::{Error, Message, code};
 pub const TIME: Duration = Duration::from_secs(10);
 
 const SILENT: &str = "the agent's hooks have given no sign of life within 10 s, so no proxy would see what its tools \
-                      do. Begin a new session; if that does not help, start with `--hooks off`: then proxies see \
-                      only what the agent asks or reports";
+                      do. Begin a new session; if that does not help, start with `--hooks off`, and with no `hooks` \
+                      in a manifest: then proxies see only what the agent asks or reports";
 
 const SILENT_BUT_PASSES: &str = "the agent's hooks have given no sign of life within 10 s: they may work differently \
                                  in this version, and proxies may not see what its tools do.";
@@ -30,8 +30,8 @@ const FULL: &str = "the prompt has to wait for a sign of life of the agent's hoo
                     again later";
 
 pub(super) const BROKEN: &str = "the agent's hooks do not work in this session, so it is stopped. Begin a new session; \
-                                 if that does not help, start with `--hooks off`: then proxies see only what the agent \
-                                 asks or reports";
+                                 if that does not help, start with `--hooks off`, and with no `hooks` in a manifest: \
+                                 then proxies see only what the agent asks or reports";
 
 /// Admits a message to the agent, unless it is a prompt that must wait or is rejected.
 #[cold]

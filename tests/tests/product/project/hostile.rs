@@ -43,7 +43,7 @@ const ROWS: &[Row] = &[
     Row {
         what: "names a registry",
         does: |world| manifest(world, "[registries]\n\"ghcr.io\" = \"evil.example\"\n"),
-        told: "acp-chain.toml:1:2: a project cannot set `registries`: registries are set in your config.toml",
+        told: "acp-chain.toml:1:2: a project cannot set `registries`: no file of acp-chain sets registries",
     },
     Row {
         what: "names keys that are to be believed",
