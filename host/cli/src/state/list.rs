@@ -1,12 +1,11 @@
 //! `acp-chain state list`: the proxies that have stored values.
 
-use std::path::PathBuf;
 use std::time::SystemTime;
 
 use humantime::format_rfc3339_seconds;
 use serde_json::json;
 
-use super::{amounts, owner, root, server, values};
+use super::{OwnerArgs, amounts, owner, server, values};
 use crate::Result;
 use acp_chain_app::home;
 use acp_chain_app::serve::kept::{self, Amounts};
@@ -17,15 +16,8 @@ use acp_chain_state::{Database, Filter, Summary};
 
 #[derive(Debug, clap::Args)]
 pub struct List {
-    /// The extension whose values they are; by default, all
-    #[arg(value_name = "EXTENSION")]
-    extension: Option<String>,
-    /// The user of a server whose they are
-    #[arg(long, value_name = "NAME")]
-    user: Option<String>,
-    /// The folder of the project to which they belong
-    #[arg(long, value_name = "FOLDER")]
-    project: Option<PathBuf>,
+    #[command(flatten)]
+    of: OwnerArgs,
     /// Those of a server's users, in the store that its replicas share: the one that config.toml names
     #[arg(long)]
     store: bool,
@@ -40,11 +32,7 @@ type Listed = (Summary, Option<(String, Amounts)>);
 impl List {
     pub fn main(self) -> Result<()> {
         home::check_owners()?;
-        let filter = Filter {
-            project: self.project.as_deref().map(root),
-            extension: self.extension,
-            user: self.user,
-        };
+        let filter = self.of.filter();
         let listed: Vec<Listed> = if self.store {
             let summaries = store::list_values(&server()?, &filter)?.into_iter();
             summaries.map(|summary| (summary, None)).collect()

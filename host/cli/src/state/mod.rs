@@ -12,7 +12,7 @@ use acp_chain_app::home;
 use acp_chain_app::serve::ServeSettings;
 use acp_chain_app::serve::kept::Amounts;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_state::Namespace;
+use acp_chain_state::{Filter, Namespace};
 use acp_chain_system::files::real;
 
 #[derive(Debug, clap::Subcommand)]
@@ -28,6 +28,30 @@ impl State {
         match self {
             Self::List(list) => report(list.main()),
             Self::Wipe(wipe) => report(wipe.main()),
+        }
+    }
+}
+
+/// Names an owner of values; by default, all are meant.
+#[derive(Debug, clap::Args)]
+struct OwnerArgs {
+    /// The extension whose values they are
+    #[arg(value_name = "EXTENSION")]
+    extension: Option<String>,
+    /// The user of a server whose they are
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// The folder of the project to which they belong
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<PathBuf>,
+}
+
+impl OwnerArgs {
+    fn filter(&self) -> Filter {
+        Filter {
+            extension: self.extension.clone(),
+            user: self.user.clone(),
+            project: self.project.as_deref().map(root),
         }
     }
 }

@@ -1,44 +1,33 @@
 //! `acp-chain state wipe`: removes what proxies have stored.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use super::{owner, root, server, values};
+use super::{OwnerArgs, owner, server, values};
 use crate::Result;
 use crate::extension::consent::agrees;
 use acp_chain_app::home;
 use acp_chain_app::serve::store;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_state::{Database, Filter, StateError, Summary};
+use acp_chain_state::{Database, StateError, Summary};
+use clap::ArgGroup;
 
 #[derive(Debug, clap::Args)]
+#[command(group(
+    ArgGroup::new("what").args(["extension", "user", "project", "all"]).required(true).multiple(true)
+))]
 pub struct Wipe {
     #[command(flatten)]
-    what: What,
+    of: OwnerArgs,
+    /// Everything; a database that is damaged is replaced by an empty one
+    #[arg(long, conflicts_with_all = ["extension", "user", "project"])]
+    all: bool,
     /// Those of a server's users, in the store that its replicas share: the one that config.toml names
     #[arg(long)]
     store: bool,
     /// Do not ask
     #[arg(long)]
     yes: bool,
-}
-
-/// Which values are removed.
-#[derive(Debug, clap::Args)]
-#[group(required = true, multiple = true)]
-struct What {
-    /// The extension whose values they are
-    #[arg(value_name = "EXTENSION")]
-    extension: Option<String>,
-    /// The user of a server whose they are
-    #[arg(long, value_name = "NAME")]
-    user: Option<String>,
-    /// The folder of the project to which they belong
-    #[arg(long, value_name = "FOLDER")]
-    project: Option<PathBuf>,
-    /// Everything; a database that is damaged is replaced by an empty one
-    #[arg(long, conflicts_with_all = ["extension", "user", "project"])]
-    all: bool,
 }
 
 impl Wipe {
@@ -52,12 +41,12 @@ impl Wipe {
             home::check_writable(path.parent().unwrap_or(&path))?;
         }
         let found = match Database::find(&path) {
-            Err(error) if self.what.all && error.needs_reset() => {
+            Err(error) if self.all && error.needs_reset() => {
                 return self.reset(&path, &error);
             }
             found => found?,
         };
-        let filter = self.what.filter();
+        let filter = self.of.filter();
         let summaries = match &found {
             Some(database) => database.chosen(&filter)?,
             None => Vec::new(),
@@ -77,7 +66,7 @@ impl Wipe {
 
     /// Removes values of a server's users.
     fn wipe_shared(&self) -> Result<ExitCode> {
-        let (settings, filter) = (server()?, self.what.filter());
+        let (settings, filter) = (server()?, self.of.filter());
         let summaries = store::list_values(&settings, &filter)?;
         summaries.iter().for_each(print);
         if summaries.is_empty() {
@@ -105,16 +94,6 @@ impl Wipe {
 
     fn is_agreed(&self) -> Result<bool> {
         agrees(self.yes, "Remove these values for good?")
-    }
-}
-
-impl What {
-    fn filter(&self) -> Filter {
-        Filter {
-            extension: self.extension.clone(),
-            user: self.user.clone(),
-            project: self.project.as_deref().map(root),
-        }
     }
 }
 
