@@ -133,6 +133,8 @@ pub const READ: &str = "fs/read_text_file";
 pub const WRITE: &str = "fs/write_text_file";
 /// The agent's request for input by the user.
 pub const ELICITATION: &str = "elicitation/create";
+/// `mcp/message`, which carries a message of MCP (RFD mcp-over-acp).
+pub const MCP_MESSAGE: &str = "mcp/message";
 /// The prefix of the requests by which the host tells proxies of the agent's tool runs (extension methods of ACP). Only
 /// the host sends them, and no end receives them.
 pub const HOOK: &str = "_acp-chain/hook/";

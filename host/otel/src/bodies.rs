@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use acp_chain_acp::{PERMISSION, PROMPT, UPDATE};
+use acp_chain_acp::{MCP_MESSAGE, PERMISSION, PROMPT, UPDATE};
 use acp_chain_rpc::value_at;
 use acp_chain_trace::{Kind, Line};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 /// Methods whose bodies matter for spans.
-const READ: &[&str] = &["initialize", PROMPT, PERMISSION, "mcp/message"];
+const READ: &[&str] = &["initialize", PROMPT, PERMISSION, MCP_MESSAGE];
 
 /// The part of a line that spans and metrics need: all of it, the line without its body, or nothing. So most contents
 /// are not sent to the exporter, unless `content` is set.

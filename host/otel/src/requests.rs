@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use acp_chain_acp::{PERMISSION, PROMPT};
+use acp_chain_acp::{MCP_MESSAGE, PERMISSION, PROMPT};
 use acp_chain_trace::Line;
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{SpanContext, SpanKind};
@@ -72,7 +72,7 @@ impl NewRequest {
             PROMPT => Some(Self::turn(agent, room, remote)),
             PERMISSION => Some(Self::permission(params, remote)),
             // The host forwards a call as its own request, which has no sender's id.
-            "mcp/message" => Self::mcp(params, line.id.as_deref()?, room, remote),
+            MCP_MESSAGE => Self::mcp(params, line.id.as_deref()?, room, remote),
             _ => None,
         }
     }

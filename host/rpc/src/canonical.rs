@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 
+use acp_chain_acp::MCP_MESSAGE;
 use acp_chain_powers::fold;
 use foldhash::{HashSet, HashSetExt};
 
@@ -54,15 +55,13 @@ pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
     if message.is_ambiguous() {
         return Err(Ambiguity::Envelope);
     }
+    // Those of the message that it carries are an object as well.
     let params_of_mcp = || member(message.body(), "params");
-    if &**message.method() == CARRIER && params_of_mcp().is_some_and(is_by_position) {
+    if &**message.method() == MCP_MESSAGE && params_of_mcp().is_some_and(is_by_position) {
         return Err(Ambiguity::Position);
     }
     look_through(message.body())
 }
-
-/// The message that carries one of MCP, whose params are an object as well.
-const CARRIER: &str = "mcp/message";
 
 /// The members with what the protocol leaves to tools, and those with what guards read, by their names.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +159,7 @@ enum Comparison {
     OfVariables,
     /// As the most lenient parser does; in an object, lists are what fields of a form were filled in with.
     OfForm,
-    /// The same, within that object.
+    /// Within the object of a form, as the most lenient parser does; each list is what a field was filled in with.
     Fields,
     /// As they are spelt.
     Exact,

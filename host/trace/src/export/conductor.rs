@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Write};
 use std::time::{Duration, UNIX_EPOCH};
 
+use acp_chain_acp::MCP_MESSAGE;
 use acp_chain_rpc::text_member;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
@@ -18,9 +19,6 @@ use crate::{Kind, Line, Role};
 
 /// The connection of all lines read from the reference conductor's trace.
 pub(super) const CONNECTION: &str = "conductor";
-
-/// The method that carries MCP within ACP.
-const MCP: &str = "mcp/message";
 
 /// The name of the host, which is no part of the reference conductor's traces.
 const HOST: &str = "acp-chain";
@@ -132,7 +130,7 @@ fn event(line: Line, ts: f64, [from, to]: [String; 2]) -> Option<Event> {
         error_domain: None,
         payload: None,
     };
-    let is_mcp = line.method.as_deref() == Some(MCP);
+    let is_mcp = line.method.as_deref() == Some(MCP_MESSAGE);
     match kind {
         Kind::Request | Kind::Notification => {
             event.protocol = Some(Protocol::Acp);

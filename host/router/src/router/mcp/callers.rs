@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::servers::{Connection, Server};
-use super::{CONNECT, DISCONNECT, MESSAGE, Mcp, McpRouter, invalid, seats, unavailable};
+use super::{CONNECT, DISCONNECT, MCP_MESSAGE, Mcp, McpRouter, invalid, seats, unavailable};
 use crate::router::core::Core;
 use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
@@ -168,15 +168,15 @@ impl McpRouter<'_> {
             McpMessage::read(&routed.message),
             &*routed.method,
         ) {
-            (Ok(_), Some(_), MESSAGE) if !self.mcp.servers.have_room(routed.message.len()) => {
+            (Ok(_), Some(_), MCP_MESSAGE) if !self.mcp.servers.have_room(routed.message.len()) => {
                 self.lose_of_client(&seats::full());
             }
-            (Ok(connection), Some(said), MESSAGE) if said.method() == CANCELLED => {
+            (Ok(connection), Some(said), MCP_MESSAGE) if said.method() == CANCELLED => {
                 if let Some(ask) = self.cancelled(id, connection, &said) {
                     self.give(id, Input::Withdrawn { ask });
                 }
             }
-            (Ok(connection), Some(said), MESSAGE) => {
+            (Ok(connection), Some(said), MCP_MESSAGE) => {
                 let input = Input::Notification { connection, said };
                 self.give(id, input);
             }

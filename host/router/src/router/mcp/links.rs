@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::declare::whose;
 use super::servers::{Link, LinkState};
-use super::{CONNECT, DISCONNECT, MESSAGE, Mcp, McpRouter};
+use super::{CONNECT, DISCONNECT, MCP_MESSAGE, Mcp, McpRouter};
 use crate::clock::Timer;
 use crate::router::exchanges::admit;
 use crate::router::steps::{Answer, Step};
@@ -153,7 +153,7 @@ impl McpRouter<'_> {
     /// Sends a client's own request. Returns its number, if it was opened.
     fn request_from_client(&mut self, link: LinkId, id: Id, params: &str) -> Option<ExchangeId> {
         let open = &self.mcp.servers.links.get(&link)?.open;
-        let message = Message::request(MESSAGE, params);
+        let message = Message::request(MCP_MESSAGE, params);
         let admitted = if open.len() < OPEN {
             admit(&id, &message, open, &self.core.agent.kept)
         } else {
@@ -219,7 +219,7 @@ impl McpRouter<'_> {
         if let Some(id) = message.id() {
             self.request_from_client(link, id, &params);
         } else {
-            let message = Message::notification(MESSAGE, &params);
+            let message = Message::notification(MCP_MESSAGE, &params);
             self.core
                 .steps
                 .extend(self.mcp.to_server(link, message).map(Step::Send));

@@ -26,7 +26,7 @@ use super::core::Core;
 use super::steps::Task;
 use super::turns::AgentTurns;
 use crate::losses::Loss;
-use acp_chain_acp::{TurnState, Turns};
+use acp_chain_acp::{MCP_MESSAGE, TurnState, Turns};
 use acp_chain_bridge::Bridge;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Account;
@@ -230,8 +230,6 @@ impl McpRouter<'_> {
     }
 }
 
-/// A message between a caller and a server.
-const MESSAGE: &str = "mcp/message";
 /// The request of a caller to connect.
 const CONNECT: &str = "mcp/connect";
 /// The message of a caller that disconnects.
@@ -239,7 +237,7 @@ const DISCONNECT: &str = "mcp/disconnect";
 
 /// Whether a method belongs to MCP over ACP.
 pub(in crate::router) fn is_mcp(method: &str) -> bool {
-    matches!(method, MESSAGE | CONNECT | DISCONNECT)
+    matches!(method, MCP_MESSAGE | CONNECT | DISCONNECT)
 }
 
 /// The error for a message whose parameters are not accepted.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::servers::{Holder, Provider, Server};
-use super::{MESSAGE, Mcp, McpRouter, invalid};
+use super::{MCP_MESSAGE, Mcp, McpRouter, invalid};
 use crate::losses::Loss;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Task};
@@ -112,8 +112,8 @@ impl McpRouter<'_> {
             }
         };
         let message = match question {
-            Some(_) => Message::request(MESSAGE, &params),
-            None => Message::notification(MESSAGE, &params),
+            Some(_) => Message::request(MCP_MESSAGE, &params),
+            None => Message::notification(MCP_MESSAGE, &params),
         };
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Agent);
         if let Some(maker) = server.proxy() {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::servers::{Provider, Server};
-use super::{MESSAGE, Mcp, McpRouter, invalid};
+use super::{MCP_MESSAGE, Mcp, McpRouter, invalid};
 use crate::losses::Loss;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
@@ -63,7 +63,7 @@ impl McpRouter<'_> {
         if routed.toward == Peer::Agent {
             let provider = Provider::Proxy(index);
             let own = self.mcp.servers.of_provider(provider, &named);
-            let passes_on = own.is_none() && via.is_some() && *routed.method == *MESSAGE;
+            let passes_on = own.is_none() && via.is_some() && *routed.method == *MCP_MESSAGE;
             if !passes_on {
                 return self.receive_from_provider(provider, routed.exchange, &routed.message);
             }
