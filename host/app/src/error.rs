@@ -14,7 +14,7 @@ use acp_chain_project::{End, ProjectError, TrustError};
 use acp_chain_rpc::code;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::EngineError;
-use acp_chain_system::Place;
+use acp_chain_system::UserFiles;
 
 use crate::shell::trust;
 
@@ -82,16 +82,16 @@ pub enum Error {
     },
     #[error("this program cannot be read: {0}")]
     Program(io::Error),
-    #[error("there is no folder for agents; {}", Place::Data.step(Place::YOURS))]
+    #[error("there is no folder for agents; {}", UserFiles::Data.step(UserFiles::YOURS))]
     NoAgents,
     #[error(
         "there is no home folder to remember trusted projects in; {}",
-        Place::Data.step(Place::YOURS)
+        UserFiles::Data.step(UserFiles::YOURS)
     )]
     NoTrust,
     #[error(
         "there is no home folder for what proxies store; {}",
-        Place::Data.step(Place::YOURS)
+        UserFiles::Data.step(UserFiles::YOURS)
     )]
     NoState,
     #[error("the process that has the stored values cannot be started: {0}")]

@@ -16,7 +16,7 @@ use acp_chain_manifest::{Manifest, ManifestError, User};
 use acp_chain_project::Records;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::{Engine, EngineError};
-use acp_chain_system::{Place, files, local, writable};
+use acp_chain_system::{UserFiles, files, local, writable};
 
 /// The prefixes of variables that change what a chain does.
 const VARIABLES: [&str; 2] = ["ACP_CHAIN_", "OTEL_"];
@@ -186,17 +186,17 @@ pub fn sockets() -> Vec<PathBuf> {
 }
 
 /// The user's files of this program: what they are, where, and of which kind.
-fn kept() -> impl Iterator<Item = (&'static str, PathBuf, Place)> {
+fn kept() -> impl Iterator<Item = (&'static str, PathBuf, UserFiles)> {
     let files = [
-        ("your config.toml", config_file(), Place::Settings),
-        ("compiled code", code_cache(), Place::Cache),
-        ("installed extensions", extensions(), Place::Data),
-        ("installed agents", agents(), Place::Data),
-        ("your decisions about projects", trust(), Place::Data),
-        ("backups of configurations", setups(), Place::Data),
-        ("what proxies have stored", state(), Place::Data),
-        ("the log", log_file(), Place::State),
-        ("the history of prompts", history(), Place::State),
+        ("your config.toml", config_file(), UserFiles::Settings),
+        ("compiled code", code_cache(), UserFiles::Cache),
+        ("installed extensions", extensions(), UserFiles::Data),
+        ("installed agents", agents(), UserFiles::Data),
+        ("your decisions about projects", trust(), UserFiles::Data),
+        ("backups of configurations", setups(), UserFiles::Data),
+        ("what proxies have stored", state(), UserFiles::Data),
+        ("the log", log_file(), UserFiles::State),
+        ("the history of prompts", history(), UserFiles::State),
     ];
     let files = files.into_iter();
     files.filter_map(|(what, path, place)| Some((what, path?, place)))
@@ -212,7 +212,7 @@ pub fn check_writable(folder: &Path) -> Result<(), Error> {
         |place: &Path| folder.starts_with(place) || place.parent().is_some_and(|up| up == folder);
     let found = kept().find(|(_, place, _)| is_there(place));
     let (what, other) = match found {
-        Some((what, _, place)) => (what, place.step(Place::YOURS)),
+        Some((what, _, place)) => (what, place.step(UserFiles::YOURS)),
         None => ("a file", "name another place".to_owned()),
     };
     let step = refusal.step.as_deref().unwrap_or("make it writable");
@@ -231,13 +231,13 @@ pub fn check_owners() -> Result<(), Error> {
         return Err(Error::NoData(Untrusted::new(data.display()).to_string()));
     }
     let sockets = sockets().into_iter();
-    let sockets = sockets.map(|path| ("the socket for MCP clients", path, Place::Sockets));
+    let sockets = sockets.map(|path| ("the socket for MCP clients", path, UserFiles::Sockets));
     for (what, path, place) in kept().chain(sockets) {
         check_owner(&path).map_err(|why| Error::Exposed {
             what,
             path: Untrusted::new(path.display()).to_string(),
             why,
-            step: place.step(Place::YOURS),
+            step: place.step(UserFiles::YOURS),
         })?;
     }
     Ok(())

@@ -12,13 +12,13 @@ use acp_chain_app::home;
 use acp_chain_extension::Carried;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::mounts::{self, Mount};
-use acp_chain_system::{Place, writable};
+use acp_chain_system::{UserFiles, writable};
 
 /// A folder of the user's with files of this program.
 struct Folder {
     /// What is in it.
     what: &'static str,
-    kept: Place,
+    kept: UserFiles,
     path: fn() -> Option<PathBuf>,
     /// What it means that it is on a network disk.
     on_network: &'static str,
@@ -27,14 +27,14 @@ struct Folder {
 const FOLDERS: [Folder; 2] = [
     Folder {
         what: "extensions and your trust decisions",
-        kept: Place::Data,
+        kept: UserFiles::Data,
         path: home::extensions,
         on_network: "all machines that have it share them, with the values that proxies store, for which it has to lock \
                      files",
     },
     Folder {
         what: "compiled components",
-        kept: Place::Cache,
+        kept: UserFiles::Cache,
         path: home::code_cache,
         on_network: "each chain copies its code from there into its memory, where chains would share it otherwise",
     },
@@ -114,7 +114,7 @@ impl Folder {
         };
         let step = refusal.step.as_deref().unwrap_or("make it writable");
         Finding::problem(format!("{what}: {shown} cannot be written: {refusal}"))
-            .step(format!("{step}, or {}", kept.step(Place::YOURS)))
+            .step(format!("{step}, or {}", kept.step(UserFiles::YOURS)))
     }
 
     /// The finding about a place that can be written. `network` is the kind of its disk, if that is on another machine.

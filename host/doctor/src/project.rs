@@ -12,7 +12,7 @@ use acp_chain_extension::Installed;
 use acp_chain_manifest::{Manifest, User};
 use acp_chain_project::{Content, Found, Keep, MANIFEST, Records};
 use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_system::Place;
+use acp_chain_system::UserFiles;
 
 pub fn look(doctor: &Doctor) -> Findings {
     if doctor.manifest.is_some() {
@@ -32,7 +32,7 @@ pub fn look(doctor: &Doctor) -> Findings {
         Finding::problem(format!(
             "{shown} is a project, and without a home folder it cannot be trusted"
         ))
-        .step(Place::Data.step(Place::YOURS))
+        .step(UserFiles::Data.step(UserFiles::YOURS))
     })?;
     let (user, installed) = home::settings().map_err(|error| {
         Finding::problem(format!("{shown} cannot be looked at: {error}")).step("fix that first")

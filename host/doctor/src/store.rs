@@ -11,7 +11,7 @@ use acp_chain_app::shell;
 use acp_chain_channel::limits::about;
 use acp_chain_extension::{Store, StoreError, Stored};
 use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_system::Place;
+use acp_chain_system::UserFiles;
 
 /// How many bytes of components are read; the rest is only counted.
 const MOST: u64 = 256 << 20;
@@ -85,7 +85,7 @@ fn code(cache: &Path) -> Finding {
             return Finding::problem(format!("compiled components: {shown}: {error}")).step(
                 format!(
                     "let it be a folder of yours, or {}",
-                    Place::Cache.step(Place::YOURS)
+                    UserFiles::Cache.step(UserFiles::YOURS)
                 ),
             );
         }

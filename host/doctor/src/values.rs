@@ -8,7 +8,7 @@ use acp_chain_app::home;
 use acp_chain_channel::limits::about;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_state::{Database, StateError};
-use acp_chain_system::{Place, writable};
+use acp_chain_system::{UserFiles, writable};
 
 pub fn look(_: &Doctor) -> Findings {
     let path = home::database().map_err(Finding::note)?;
@@ -19,7 +19,7 @@ pub fn look(_: &Doctor) -> Findings {
             Finding::problem(format!("no proxy can store values in {shown}: {error}")).step(
                 format!(
                     "make it writable for you, or {}",
-                    Place::Data.step(Place::YOURS)
+                    UserFiles::Data.step(UserFiles::YOURS)
                 ),
             )
         })?;
@@ -60,7 +60,7 @@ fn wrong(error: &StateError) -> Finding {
             "use the acp-chain that wrote it; or `acp-chain state wipe --all`, if its values may be lost",
         ),
         StateError::Exposed(_) => {
-            finding.step(format!("make it yours alone, or {}", Place::Data.step(Place::YOURS)))
+            finding.step(format!("make it yours alone, or {}", UserFiles::Data.step(UserFiles::YOURS)))
         }
         StateError::Locked { .. } => finding.step("end the program that has locked it"),
         _ => finding.step("fix that; until then requests of proxies for their values fail"),

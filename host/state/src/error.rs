@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 
 use acp_chain_disk::DiskError;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
-use acp_chain_system::Place;
+use acp_chain_system::UserFiles;
 
 use crate::database::WAIT;
 use crate::limits::LimitError;
@@ -25,7 +25,7 @@ pub enum StateError {
     #[error(
         "{} cannot be reached: {error}; {}",
         Untrusted::new(path.display()),
-        Place::Data.step(Place::YOURS)
+        UserFiles::Data.step(UserFiles::YOURS)
     )]
     Unreachable {
         /// The database.
@@ -56,7 +56,7 @@ pub enum StateError {
     #[error(
         "{} is read-only, so nothing can be stored; make it and its folder writable, or {}",
         Untrusted::new(path.display()),
-        Place::Data.step(Place::YOURS)
+        UserFiles::Data.step(UserFiles::YOURS)
     )]
     ReadOnly {
         /// The database.

@@ -24,16 +24,16 @@
 //! | `blocking` | one of them, with the standard library alone | a socket | a named pipe |
 //!
 //! Unix is Linux and macOS. The same everywhere are `rotated`, a file that starts over when it grows too long, `names`,
-//! what names and paths mean on Windows, `place`, how the user's files are moved, and `writable`, what keeps our user from
+//! what names and paths mean on Windows, `user_files`, how the user's files are moved, and `writable`, what keeps our user from
 //! writing somewhere.
 
 mod command;
 mod descent;
 mod given_up;
 pub mod names;
-mod place;
 pub mod rotated;
 mod started;
+mod user_files;
 pub mod writable;
 
 #[cfg(unix)]
@@ -58,5 +58,5 @@ pub use self::here::{
     blocking, descriptors, directory, files, handover, local, memory, mounts, process, programs,
     rights, stop, supervisor, terminal, thread, tree, worker,
 };
-pub use self::place::Place;
 pub use self::started::StartedProgram;
+pub use self::user_files::UserFiles;

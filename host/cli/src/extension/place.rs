@@ -10,7 +10,7 @@ use acp_chain_extension::{Digest, Lock, Locked, Release, Store};
 use acp_chain_manifest::Edit;
 use acp_chain_package::Package;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_system::Place as Kept;
+use acp_chain_system::UserFiles;
 use acp_chain_system::files::real;
 
 /// Names the chain of a command.
@@ -58,7 +58,8 @@ impl ManifestArg {
     pub fn place(self, changes: Changes) -> Result<Place> {
         home::check_owners()?;
         let none = || {
-            let [data, settings] = [Kept::Data, Kept::Settings].map(|kept| kept.step(Kept::YOURS));
+            let [data, settings] =
+                [UserFiles::Data, UserFiles::Settings].map(|kept| kept.step(UserFiles::YOURS));
             wrong!("there is no home folder to keep extensions in; {data}, and {settings}")
         };
         let is_named = self.is_named();

@@ -32,7 +32,7 @@ use acp_chain_disk as disk;
 use acp_chain_doctor::setup_command;
 use acp_chain_manifest::{Manifest, ProxyEntry};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
-use acp_chain_system::{Place, files};
+use acp_chain_system::{UserFiles, files};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
@@ -270,7 +270,7 @@ fn shown(error: Error) -> String {
 fn backups() -> Result<PathBuf> {
     home::check_owners()?;
     let folder = home::setups().ok_or_else(|| {
-        let step = Place::Data.step(Place::YOURS);
+        let step = UserFiles::Data.step(UserFiles::YOURS);
         wrong!("there is no folder to keep a backup in; {step}")
     })?;
     home::check_writable(&folder)?;

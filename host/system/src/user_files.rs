@@ -2,7 +2,7 @@
 
 /// A kind of the user's files, which have a folder of the system's for each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum UserFiles {
     /// `config.toml`.
     Settings,
     /// What is installed, decided and stored.
@@ -15,7 +15,7 @@ pub enum Place {
     Sockets,
 }
 
-impl Place {
+impl UserFiles {
     /// A folder that only the user can change, in words.
     pub const YOURS: &str = "a folder of yours";
 
@@ -35,7 +35,7 @@ impl Place {
         self.step_on(cfg!(target_os = "linux"), folder)
     }
 
-    /// The same, on Linux or elsewhere. Macs and Windows do not know the variables.
+    /// How its user moves it, on Linux or elsewhere: on macOS and Windows, the variables have no effect.
     fn step_on(self, is_linux: bool, folder: &str) -> String {
         let variable = self.variable();
         match self {
@@ -56,14 +56,19 @@ mod tests {
 
     #[test]
     fn only_linux_is_told_of_variables_that_move_folders() {
-        let all = [Place::Settings, Place::Data, Place::Cache, Place::State];
+        let all = [
+            UserFiles::Settings,
+            UserFiles::Data,
+            UserFiles::Cache,
+            UserFiles::State,
+        ];
         for place in all {
-            let there = place.step_on(true, Place::YOURS);
+            let there = place.step_on(true, UserFiles::YOURS);
             assert!(there.ends_with("_HOME name a folder of yours"), "{there}");
-            let elsewhere = place.step_on(false, Place::YOURS);
+            let elsewhere = place.step_on(false, UserFiles::YOURS);
             assert!(!elsewhere.contains("XDG_"), "{elsewhere}");
         }
-        let step = Place::Data.step_on(false, Place::YOURS);
+        let step = UserFiles::Data.step_on(false, UserFiles::YOURS);
         assert_eq!(step, "name a folder of yours with `--data`");
     }
 }
