@@ -54,8 +54,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 
-use xtask::fetch::crates::{self, Build};
-use xtask::fetch::{debian, npm, python};
+use xtask::fetch::{crates, debian, npm, python};
 use xtask::stamp::Stamp;
 use xtask::workspace::Workspace;
 
@@ -65,8 +64,9 @@ const CONDUCTOR: (&str, &str) = ("agent-client-protocol-conductor", "5.0.0");
 /// The viewer of its traces.
 const VIEWER: (&str, &str) = ("agent-client-protocol-trace-viewer", "5.0.0");
 
-/// Programs in Rust, and their versions; the others are pinned by the lock file in `tests/peers`.
-const CRATES: [(&str, &str); 3] = [("elizacp", "12.0.0"), CONDUCTOR, ("sacp-tee", "10.0.1")];
+/// The programs in Rust: packages of the workspace in `tests/peers`, and those that its package `released` depends on.
+const CRATES: &str =
+    "agent-client-protocol-conductor elizacp one-shot-client pass-proxy remote-client sacp-tee";
 
 /// `PostgreSQL`, and those of its libraries that small systems lack.
 const POSTGRES: &str = "postgresql-15 libgssapi-krb5-2 libicu72 libk5crypto3 libkeyutils1 libkrb5-3 libkrb5support0 \
@@ -109,16 +109,15 @@ pub fn fetch_with(workspace: &Workspace) -> Result<()> {
 
 /// The reference conductor, and a proxy over its SDK that forwards everything, built to be measured.
 pub fn fetch_to_measure(workspace: &Workspace) -> Result<[PathBuf; 2]> {
-    let build = Build::ToMeasure;
     Ok([
-        from_registry(workspace, build, CONDUCTOR)?,
-        from_checkout(workspace, build, "pass-proxy")?,
+        from_registry(workspace, CONDUCTOR)?,
+        from_checkout(workspace, "pass-proxy")?,
     ])
 }
 
 /// The viewer of the reference conductor's traces, built to be measured.
 pub fn fetch_viewer(workspace: &Workspace) -> Result<PathBuf> {
-    from_registry(workspace, Build::ToMeasure, VIEWER)
+    from_registry(workspace, VIEWER)
 }
 
 /// The reference for `acp-chain serve`, and the load generator.
@@ -140,45 +139,58 @@ pub fn fetch_servers(workspace: &Workspace) -> Result<Servers> {
     fs::create_dir_all(workspace.target("peers/bin"))?;
     debian::install(workspace, H2LOAD, "h2load", &h2load)?;
     Ok(Servers {
-        reference: from_checkout(workspace, Build::ToMeasure, "remote-server")?,
+        reference: from_checkout(workspace, "remote-server")?,
         version: version.0.to_owned(),
         h2load,
     })
 }
 
+/// Builds all programs in Rust at once, so that what they share is compiled once.
 fn crate_peers(workspace: &Workspace) -> Result<()> {
-    for program in CRATES {
-        from_registry(workspace, Build::ForTests, program)?;
-    }
-    for name in ["one-shot-client", "pass-proxy", "remote-client"] {
-        from_checkout(workspace, Build::ForTests, name)?;
-    }
-    Ok(())
+    let (folder, target) = (
+        workspace.path("tests/peers"),
+        workspace.target("peers/build"),
+    );
+    workspace.step("peers in Rust", |step| {
+        let mut build = workspace.cargo("build --bins --locked --package released");
+        for name in CRATES.split_whitespace() {
+            build.args(["--package", name]);
+        }
+        build.current_dir(folder).env("CARGO_TARGET_DIR", &target);
+        // What CI sets for the product's workspace is not for this one.
+        for setting in [
+            "CODEGEN_UNITS",
+            "DEBUG",
+            "DEBUG_ASSERTIONS",
+            "OVERFLOW_CHECKS",
+        ] {
+            build.env_remove(format!("CARGO_PROFILE_DEV_{setting}"));
+        }
+        step.run(&mut build)
+    })?;
+    let programs = CRATES.split_whitespace();
+    programs
+        .map(|name| link(workspace, name, &target.join("debug").join(name)))
+        .collect()
 }
 
-fn from_registry(
-    workspace: &Workspace,
-    build: Build,
-    (name, version): (&str, &str),
-) -> Result<PathBuf> {
-    let args = [name, "--version", version];
-    crates::install(workspace, build, name, &args, &[])
+fn from_registry(workspace: &Workspace, (name, version): (&str, &str)) -> Result<PathBuf> {
+    crates::install(workspace, name, &[name, "--version", version], &[])
 }
 
-fn from_checkout(workspace: &Workspace, build: Build, name: &str) -> Result<PathBuf> {
+fn from_checkout(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     let all = workspace.path("tests/peers");
     let folder = all.join(name);
     let path = folder
         .to_str()
         .context("the checkout's path is not UTF-8")?;
-    let args = ["--path", path];
     // All take the features in the manifest of their workspace.
     let sources: [&Path; 3] = [
         &all.join("Cargo.lock"),
         &all.join("Cargo.toml"),
         &folder.join("src"),
     ];
-    crates::install(workspace, build, name, &args, &sources)
+    crates::install(workspace, name, &["--path", path], &sources)
 }
 
 fn npm_peers(workspace: &Workspace) -> Result<()> {

@@ -10,29 +10,15 @@ use crate::printed;
 use crate::stamp::Stamp;
 use crate::workspace::{Workspace, cargo};
 
-/// How programs are built, and where they are installed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Build {
-    /// Without optimisation, checks or debug information, and with shared dependencies, into `target/peers`: they
-    /// compile several times faster, and no test needs their speed.
-    ForTests,
-    /// As their users build them, into `target/bench`.
-    ToMeasure,
-}
-
-/// Installs a program with `cargo install` and these arguments: a crate and its version, or the path of a folder of the
-/// checkout, whose files are then given as `sources`. Returns the program.
+/// Installs a program with `cargo install` and these arguments into `target/bench`, as its users build it: a crate and
+/// its version, or the path of a folder of the checkout, whose files are then given as `sources`. Returns the program.
 pub fn install(
     workspace: &Workspace,
-    build: Build,
     program: &str,
     args: &[&str],
     sources: &[&Path],
 ) -> Result<PathBuf> {
-    let root = workspace.target(match build {
-        Build::ForTests => "peers",
-        Build::ToMeasure => "bench",
-    });
+    let root = workspace.target("bench");
     let product = root.join("bin").join(program);
     let mut stamp = Stamp::new(workspace, &product).on(args);
     for source in sources {
@@ -41,22 +27,10 @@ pub fn install(
     if stamp.is_current() {
         return Ok(product);
     }
-    workspace.step(program, |step| {
-        let mut install = workspace.cargo("install --locked --force --root");
-        install.arg(&root).args(args);
-        if build == Build::ForTests {
-            install.arg("--debug").env("CARGO_INCREMENTAL", "0");
-            for (setting, value) in [
-                ("CODEGEN_UNITS", "4"),
-                ("DEBUG", "false"),
-                ("DEBUG_ASSERTIONS", "false"),
-                ("OVERFLOW_CHECKS", "false"),
-            ] {
-                install.env(format!("CARGO_PROFILE_DEV_{setting}"), value);
-            }
-        }
-        step.run(install.env("CARGO_TARGET_DIR", root.join("build")))
-    })?;
+    let mut install = workspace.cargo("install --locked --force --root");
+    install.arg(&root).args(args);
+    install.env("CARGO_TARGET_DIR", root.join("build"));
+    workspace.run(program, &mut install)?;
     stamp.set()?;
     Ok(product)
 }
