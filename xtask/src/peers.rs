@@ -40,6 +40,7 @@
 //! | `fish`, `zsh`           | shells, from Debian                                               |
 //! | `mandoc`                | finds errors in manual pages, from Debian                         |
 //! | `minisign`              | signs files, from Debian                                          |
+//! | `prometheus`            | scrapes a server's metrics, from Debian                           |
 //! | `rpm`                   | installs packages, from Debian                                    |
 //! | `sbom-check`            | `tests/peers/python/check_sbom.py`, checks a list in the format `CycloneDX` |
 //! | `postgres`, `initdb`    | a database, from Debian                                           |
@@ -157,21 +158,12 @@ fn crate_peers(workspace: &Workspace) -> Result<()> {
             build.args(["--package", name]);
         }
         build.current_dir(folder).env("CARGO_TARGET_DIR", &target);
-        // What CI sets for the product's workspace is not for this one.
-        for setting in [
-            "CODEGEN_UNITS",
-            "DEBUG",
-            "DEBUG_ASSERTIONS",
-            "OVERFLOW_CHECKS",
-        ] {
-            build.env_remove(format!("CARGO_PROFILE_DEV_{setting}"));
-        }
         step.run(&mut build)
     })?;
-    let programs = CRATES.split_whitespace();
-    programs
-        .map(|name| link(workspace, name, &target.join("debug").join(name)))
-        .collect()
+    for name in CRATES.split_whitespace() {
+        link(workspace, name, &target.join("debug").join(name))?;
+    }
+    Ok(())
 }
 
 fn from_registry(workspace: &Workspace, (name, version): (&str, &str)) -> Result<PathBuf> {
