@@ -8,7 +8,7 @@
 //! | `content` | contents of messages, if requested |
 //! | `spans` | turns lines into spans |
 //! | `requests` | requests with spans |
-//! | `span` | parts of a span |
+//! | `span_data` | parts of a span |
 //! | `metrics` | turns lines into measurements |
 //! | `memory` | the memory of proxies |
 //! | `settings` | settings from the environment |
@@ -31,7 +31,7 @@ mod memory;
 mod metrics;
 mod requests;
 mod settings;
-mod span;
+mod span_data;
 mod spans;
 
 use std::io::{self, Write};

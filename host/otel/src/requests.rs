@@ -14,7 +14,7 @@ use crate::bodies::{self, Usage, at, place};
 use crate::content::{Call, Room, Turn};
 use crate::context::remote;
 use crate::mapping::{self, identifier};
-use crate::span::{end, fail, list, names, with};
+use crate::span_data::{end, fail, list, names, with};
 
 /// The agent's name and version, from its answer to `initialize`.
 #[derive(Clone, Debug, Default)]

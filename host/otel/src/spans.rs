@@ -18,7 +18,7 @@ use crate::content::{Call, Room};
 use crate::context::{child, root};
 use crate::mapping::{self, identifier};
 use crate::requests::{About, Agent, NewRequest, Request};
-use crate::span::{begin, end, fail, list, names, with};
+use crate::span_data::{begin, end, fail, list, names, with};
 
 /// The maximum number of open spans of each kind, for all connections together.
 const MOST: usize = 10_000;

@@ -5,7 +5,7 @@ mod user;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use acp_chain_setup::{EDITORS, Editor, Error, Launch, Runs, Store, Wanted, plan, typed};
+use acp_chain_setup::{Backups, EDITORS, Editor, Error, Launch, Runs, Wanted, plan, typed};
 
 use user::{User, launch, wanted};
 
@@ -65,7 +65,7 @@ fn only_launch_commands_change_and_undo_restores_the_exact_bytes() {
         assert!(user.plan(editor, &[]).unwrap().change.is_none(), "{name}");
         assert!(user.undo(editor), "{name}");
         assert_eq!(fs::read(&path).ok(), before, "{name}");
-        let error = user.store.undo(editor, &user.places, None).unwrap_err();
+        let error = user.backups.undo(editor, &user.places, None).unwrap_err();
         assert!(matches!(error, Error::NothingToUndo(_)), "{error}");
     }
 }
@@ -80,7 +80,9 @@ fn other_extensions_replace_the_first_ones_and_undo_restores_the_original_bytes(
         let once = fs::read_to_string(&path).unwrap();
         let others = launch(&["rules", "todo"]);
         let planned = plan(editor, &user.places, &Wanted::default(), &others).unwrap();
-        user.store.apply(editor, &planned.change.unwrap()).unwrap();
+        user.backups
+            .apply(editor, &planned.change.unwrap())
+            .unwrap();
         let twice = fs::read_to_string(&path).unwrap();
         assert!(
             !twice.contains("redact") && twice.contains("todo"),
@@ -123,7 +125,9 @@ fn a_second_setup_after_an_edit_backs_up_the_edited_file_without_our_changes() {
     let edited = fs::read_to_string(&path).unwrap().replace("true", "false");
     fs::write(&path, edited).unwrap();
     let planned = plan(editor, &user.places, &Wanted::default(), &launch(&[])).unwrap();
-    user.store.apply(editor, &planned.change.unwrap()).unwrap();
+    user.backups
+        .apply(editor, &planned.change.unwrap())
+        .unwrap();
     assert!(user.undo(editor));
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
@@ -139,7 +143,7 @@ fn a_setup_killed_before_it_writes_the_file_can_be_undone() {
     let change = user.plan(editor, &[]).unwrap().change.unwrap();
     let folder = user.places.home.join("remembered");
     // The backup and the record are written; the configuration, by its name, is not.
-    let killed = Store::new(folder, |path, bytes| {
+    let killed = Backups::new(folder, |path, bytes| {
         if path.ends_with("acp.json") {
             Err(std::io::ErrorKind::StorageFull.into())
         } else {
@@ -147,9 +151,9 @@ fn a_setup_killed_before_it_writes_the_file_can_be_undone() {
         }
     });
     killed.apply(editor, &change).unwrap_err();
-    let undo = user.store.undo(editor, &user.places, None).unwrap();
+    let undo = user.backups.undo(editor, &user.places, None).unwrap();
     assert!(undo.is_exact && undo.change.is_none());
-    user.store.apply(editor, &change).unwrap();
+    user.backups.apply(editor, &change).unwrap();
     assert!(user.undo(editor));
     assert_eq!(fs::read_to_string(&path).unwrap(), before);
 }
@@ -184,7 +188,7 @@ fn a_file_that_changed_since_the_plan_is_not_written() {
     let (user, path) = configured(editor.name, ".jetbrains/acp.json", "json");
     let change = user.plan(editor, &[]).unwrap().change.unwrap();
     fs::write(&path, "{}").unwrap();
-    let error = user.store.apply(editor, &change).unwrap_err();
+    let error = user.backups.apply(editor, &change).unwrap_err();
     assert!(matches!(error, Error::Changed(_)), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
 }
@@ -222,7 +226,9 @@ fn an_installed_agent_is_added_and_undo_restores_the_exact_bytes() {
         let add = || user.plan_installed(editor, &["mine-too"], &["mine-too"]);
         let planned = add().unwrap();
         assert_eq!(planned.added, ["mine-too"]);
-        user.store.apply(editor, &planned.change.unwrap()).unwrap();
+        user.backups
+            .apply(editor, &planned.change.unwrap())
+            .unwrap();
         let after = fs::read_to_string(&path).unwrap();
         assert_eq!(Some(&after), golden(name, "added", "json").as_ref());
         // It is listed as ours; a second setup changes nothing.
@@ -258,7 +264,7 @@ fn an_installed_agent_of_a_taken_name_gets_an_entry_beside_it() {
         assert_eq!(planned.change.is_none(), again);
         if let Some(change) = planned.change {
             assert_eq!(planned.added, ["mine"]);
-            user.store.apply(zed, &change).unwrap();
+            user.backups.apply(zed, &change).unwrap();
         }
         let (agents, _) = acp_chain_setup::agents(zed, &path).unwrap();
         let names: Vec<_> = agents.iter().map(|agent| &*agent.name).collect();
@@ -278,7 +284,7 @@ fn other_extensions_replace_the_first_ones_of_an_installed_agent() {
         let (user, _) = configured(editor.name, path, "json");
         let planned = user.plan_installed(editor, &["mine-too"], &["mine-too"]);
         let change = planned.unwrap().change.unwrap();
-        user.store.apply(editor, &change).unwrap();
+        user.backups.apply(editor, &change).unwrap();
         let others = launch(&[]);
         let wanted = wanted(&["mine-too"], &[]);
         let planned = plan(editor, &user.places, &wanted, &others).unwrap();
@@ -297,7 +303,7 @@ fn undo_after_an_edit_removes_only_the_added_agent() {
         let before = fs::read_to_string(&path).unwrap();
         let planned = user.plan_installed(editor, &["b", "a"], &["a", "b"]);
         let change = planned.unwrap().change.unwrap();
-        user.store.apply(editor, &change).unwrap();
+        user.backups.apply(editor, &change).unwrap();
         let after = change.after.unwrap();
         assert!(after.contains("\"a\"") && after.contains("\"b\""));
         fs::write(&path, format!("// edited\n{after}")).unwrap();
@@ -359,7 +365,7 @@ fn an_installed_agent_is_added_to_any_configuration() {
         }
         let editor = Editor::named("jetbrains").unwrap();
         let change = user.plan_installed(editor, &["mine"], &["mine"]).unwrap();
-        user.store.apply(editor, &change.change.unwrap()).unwrap();
+        user.backups.apply(editor, &change.change.unwrap()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), after, "{before:?}");
         assert!(user.undo(editor));
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), before);
@@ -507,7 +513,7 @@ fn a_path_with_spaces_stays_one_word_or_the_agent_is_left_as_it_is() {
     let change = planned.change.unwrap();
     let line = r"'/opt/it'\\''s mine/acp-chain' run -- npx -y 'my agent' --acp";
     assert!(change.after.as_ref().unwrap().contains(line), "{change:?}");
-    user.store.apply(editor, &change).unwrap();
+    user.backups.apply(editor, &change).unwrap();
     let (agents, _) = acp_chain_setup::agents(editor, &path).unwrap();
     assert_eq!(agents[0].runs, Runs::Chain);
     fs::write(&path, change.after.unwrap() + "\n").unwrap();
@@ -569,15 +575,15 @@ fn an_agent_still_launched_by_acp_chain_after_undo_is_reported_and_the_backup_ke
     let other = after.replace("\"a\"", "\"b\"").replace("\"x\"", "\"y\"");
     fs::write(&path, other).unwrap();
     for _ in 0..2 {
-        let undo = user.store.undo(editor, &user.places, None).unwrap();
+        let undo = user.backups.undo(editor, &user.places, None).unwrap();
         assert_eq!(undo.left, ["b"]);
-        user.store.revert(&undo).unwrap();
+        user.backups.revert(&undo).unwrap();
     }
     fs::write(&path, before.replace("\"a\"", "\"b\"")).unwrap();
-    let undo = user.store.undo(editor, &user.places, None).unwrap();
+    let undo = user.backups.undo(editor, &user.places, None).unwrap();
     assert!(undo.left.is_empty() && undo.change.is_none(), "{undo:?}");
-    user.store.revert(&undo).unwrap();
-    let error = user.store.undo(editor, &user.places, None).unwrap_err();
+    user.backups.revert(&undo).unwrap();
+    let error = user.backups.undo(editor, &user.places, None).unwrap_err();
     assert!(matches!(error, Error::NothingToUndo(_)), "{error}");
 }
 
@@ -613,7 +619,9 @@ fn several_configurations_or_none_are_an_error_unless_a_file_is_named() {
     };
     let planned = plan(editor, &user.places, &wanted, &launch(&[])).unwrap();
     assert_eq!(planned.path, preview);
-    user.store.apply(editor, &planned.change.unwrap()).unwrap();
+    user.backups
+        .apply(editor, &planned.change.unwrap())
+        .unwrap();
     // Only one was changed, so `--file` is not needed.
     assert!(user.undo(editor));
     assert_eq!(fs::read_to_string(preview).unwrap(), text);
@@ -714,7 +722,7 @@ mod unix {
             error.to_string().contains("is read-only; make it writable"),
             "{error}"
         );
-        user.store.apply(editor, &change).unwrap_err();
+        user.backups.apply(editor, &change).unwrap_err();
     }
 }
 

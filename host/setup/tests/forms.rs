@@ -52,7 +52,7 @@ fn the_tilde_of_a_program_is_expanded_and_restored_by_undo() {
             // Also after an edit, the agent is as the user wrote it, without `args` if it had none.
             let after = fs::read_to_string(&file).unwrap();
             fs::write(&file, format!("// edited\n{after}")).unwrap();
-            let undo = user.store.undo(editor, &user.places, None).unwrap();
+            let undo = user.backups.undo(editor, &user.places, None).unwrap();
             let left = undo.change.unwrap().after.unwrap();
             assert_eq!(left, format!("// edited\n{before}"));
             fs::write(&file, after).unwrap();
@@ -106,7 +106,9 @@ fn null_means_no_agents_and_is_replaced_by_an_installed_one() {
         let error = user.plan(editor, &[]).unwrap_err();
         assert!(matches!(error, Error::NoAgents { .. }), "{error}");
         let planned = user.plan_installed(editor, &["mine"], &["mine"]).unwrap();
-        user.store.apply(editor, &planned.change.unwrap()).unwrap();
+        user.backups
+            .apply(editor, &planned.change.unwrap())
+            .unwrap();
         let after = fs::read_to_string(&file).unwrap();
         let outside = after.contains("  }, // none\n  \"other\": null\n}\n");
         assert!(
@@ -257,7 +259,9 @@ fn further_files_with_agents_are_found_but_changed_only_if_named() {
         let usual = user.file(".config/Code/User/settings.json", agents);
         let planned = user.plan(vscode, &[]).unwrap();
         assert_eq!(planned.path, usual);
-        user.store.apply(vscode, &planned.change.unwrap()).unwrap();
+        user.backups
+            .apply(vscode, &planned.change.unwrap())
+            .unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), agents);
         assert!(user.undo(vscode));
         let named = Wanted {
@@ -265,7 +269,9 @@ fn further_files_with_agents_are_found_but_changed_only_if_named() {
             ..Wanted::default()
         };
         let planned = plan(vscode, &user.places, &named, &launch(&[])).unwrap();
-        user.store.apply(vscode, &planned.change.unwrap()).unwrap();
+        user.backups
+            .apply(vscode, &planned.change.unwrap())
+            .unwrap();
         assert_ne!(fs::read_to_string(&file).unwrap(), agents);
         assert!(user.undo(vscode));
         assert_eq!(fs::read_to_string(&file).unwrap(), agents);

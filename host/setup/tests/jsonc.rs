@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use acp_chain_setup::{Editor, Folders, Launch, Store, Wanted, plan};
+use acp_chain_setup::{Backups, Editor, Folders, Launch, Wanted, plan};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -103,12 +103,12 @@ fn there_and_back(text: &str, installed: &[&str]) -> (String, String) {
     // A second setup changes nothing.
     let remembered = path.join("remembered");
     fs::create_dir(&remembered).unwrap();
-    let store = Store::new(remembered, |path, bytes| fs::write(path, bytes));
-    store.apply(editor, &change).unwrap();
+    let backups = Backups::new(remembered, |path, bytes| fs::write(path, bytes));
+    backups.apply(editor, &change).unwrap();
     let again = plan(editor, &places, &wanted, &launch).unwrap();
     assert!(again.change.is_none(), "{after}");
     fs::write(&file, format!("{after} ")).unwrap();
-    let undo = store.undo(editor, &places, Some(&file)).unwrap();
+    let undo = backups.undo(editor, &places, Some(&file)).unwrap();
     (after, undo.change.unwrap().after.unwrap())
 }
 

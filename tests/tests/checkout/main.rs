@@ -5,6 +5,6 @@ mod book;
 mod extensions;
 mod languages;
 mod layout;
-mod needs;
+mod prerequisites;
 mod targets;
 mod workflows;

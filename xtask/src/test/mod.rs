@@ -1,6 +1,6 @@
 //! `cargo xtask test`: builds what the tests need, runs `cargo test` on the workspace, and prints where the time went.
 
-mod needs;
+mod prerequisites;
 mod times;
 
 use std::io::{BufRead, BufReader, IsTerminal, pipe, stdout};
@@ -23,7 +23,7 @@ const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Builds everything, and returns the outcome of `cargo test`.
 pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    needs::check()?;
+    prerequisites::check()?;
     // Two heavy builds at once at most: ours and that of the peers.
     thread::scope(|scope| {
         let peers = scope.spawn(|| peers::fetch_with(workspace));

@@ -15,7 +15,7 @@
 //! | `numbers` | further metrics |
 //! | `keys` | the credentials that verify users, as they change |
 
-mod access;
+mod access_log;
 mod chains;
 pub mod kept;
 pub mod keys;
@@ -70,7 +70,11 @@ pub fn open(
 ) -> Result<OpenServer, ChainError> {
     let address = set.listen.unwrap_or(LISTEN);
     set.gate.check(address).map_err(ChainError::misuse)?;
-    let access = set.access_log.as_deref().map(access::open).transpose()?;
+    let access = set
+        .access_log
+        .as_deref()
+        .map(access_log::open)
+        .transpose()?;
     let options = ChainOptions {
         protected: protected_files(&set),
         ..options

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use acp_chain_remote::gate::Gate;
-use acp_chain_remote::server::access::{Access, Writer};
+use acp_chain_remote::server::access_log::{AccessLog, Writer};
 use acp_chain_remote::server::metrics::Metrics;
 use acp_chain_remote::server::tls::Tls;
 use acp_chain_remote::server::{Behind, Opened, Server, Serving};
@@ -43,7 +43,7 @@ pub struct OpenServer {
     pub(super) tls: Option<Tls>,
     pub(super) keys: Option<KeysFeed>,
     pub(super) metrics: Option<Metrics>,
-    pub(super) access: Option<(Access, Writer)>,
+    pub(super) access: Option<(AccessLog, Writer)>,
     /// Outlives the runtime, so that everything until its end is written.
     pub(super) tracer: Option<Tracer>,
     /// The last checkpoint of the receipts.

@@ -9,7 +9,7 @@ use acp_chain_setup::{EDITORS, Editor, Folders};
 use console::style;
 
 use super::outcome::Outcome;
-use super::{Setup, list, name_further, shown, store};
+use super::{Setup, backups, list, name_further, shown};
 use crate::{Result, code_if};
 
 /// A configuration of an editor.
@@ -103,10 +103,10 @@ fn found(places: &Folders) -> Vec<Target> {
 
 /// What can be restored.
 fn changed(places: &Folders) -> Result<Vec<Target>> {
-    let store = store()?;
+    let backups = backups()?;
     let mut targets = Vec::new();
     for editor in &EDITORS {
-        let files = store.changed(editor, places).map_err(shown)?;
+        let files = backups.changed(editor, places).map_err(shown)?;
         targets.extend(numbered(editor, files));
     }
     Ok(targets)

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_setup::{
-    Agent, Change, EDITORS, Editor, Error, Folders, Launch, Runs, Store, agents,
+    Agent, Backups, Change, EDITORS, Editor, Error, Folders, Launch, Runs, agents,
 };
 use clap::builder::PossibleValuesParser;
 
@@ -153,7 +153,7 @@ impl Setup {
             begin(config)?;
         }
         offer.install(&planned.added)?;
-        store()?.apply(editor, change).map_err(shown)?;
+        backups()?.apply(editor, change).map_err(shown)?;
         let file = match &self.file {
             Some(_) => format!(" --file {}", shell::word(&planned.path)),
             None => String::new(),
@@ -168,8 +168,8 @@ impl Setup {
     }
 
     fn undo(&self, editor: &Editor, places: &Folders) -> Result<Outcome> {
-        let store = store()?;
-        let undo = store
+        let backups = backups()?;
+        let undo = backups
             .undo(editor, places, self.file.as_deref())
             .map_err(shown)?;
         let path = Untrusted::new(undo.path.display());
@@ -196,7 +196,7 @@ impl Setup {
             return Ok(self.unchanged());
         }
         if !self.print {
-            store.revert(&undo).map_err(shown)?;
+            backups.revert(&undo).map_err(shown)?;
         }
         if !undo.left.is_empty() {
             return Ok(Outcome::Left);
@@ -248,7 +248,7 @@ impl Setup {
             return Ok(false);
         }
         // Obstacles are reported before the user is asked.
-        backups()?;
+        backup_folder()?;
         change.check().map_err(shown)?;
         agrees(self.yes, "Change it like this?")
     }
@@ -267,7 +267,7 @@ fn shown(error: Error) -> String {
 }
 
 /// The folder of backups, which can be written.
-fn backups() -> Result<PathBuf> {
+fn backup_folder() -> Result<PathBuf> {
     home::check_owners()?;
     let folder = home::setups().ok_or_else(|| {
         let step = UserFiles::Data.step(UserFiles::YOURS);
@@ -277,12 +277,11 @@ fn backups() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The store of backups.
-fn store() -> Result<Store> {
-    let folder = backups()?;
+fn backups() -> Result<Backups> {
+    let folder = backup_folder()?;
     files::make_private(&folder)
         .map_err(|error| wrong!("{}: {error}", Untrusted::new(folder.display())))?;
-    Ok(Store::new(folder, disk::write))
+    Ok(Backups::new(folder, disk::write))
 }
 
 /// Creates an empty `config.toml`, whose path goes into the configuration of the editor.

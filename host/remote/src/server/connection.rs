@@ -15,7 +15,7 @@ use bytes::Bytes;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 
-use super::access::LogContext;
+use super::access_log::LogContext;
 use super::account::Account;
 use super::mailbox::{Event, NoStream};
 use super::metrics::TransportKind;

@@ -28,15 +28,15 @@
 //! | `connection` | one connection of a client |
 //! | `routes` | the stream of each message |
 //! | `turn` | a running turn |
-//! | `permissions` | permission requests to a client |
+//! | `permission_log` | permission requests to a client, for the access log |
 //! | `mailbox` | the unsent messages of a stream, and sent ones that may be requested again |
-//! | `access` | the access log of requests and turns |
+//! | `access_log` | the access log of requests and turns |
 //! | `metrics` | metrics for the operator |
 //! | `count` | counts bytes per stream, and in total |
 //! | `reply` | answers that several of these files give |
 //! | `tls` | encryption of connections |
 
-pub mod access;
+pub mod access_log;
 mod account;
 mod alone;
 mod answers;
@@ -51,7 +51,7 @@ mod mailbox;
 pub mod metrics;
 mod names;
 mod owners;
-mod permissions;
+mod permission_log;
 mod registry;
 mod reply;
 mod request_log;
@@ -130,7 +130,7 @@ pub struct Settings {
     pub limits: Limits,
     /// How many turns of a user, and of a group, run at once.
     pub turn_limits: TurnLimits,
-    pub access: Option<access::Access>,
+    pub access: Option<access_log::AccessLog>,
 }
 
 /// A connection that has begun.

@@ -11,7 +11,7 @@ use data_encoding::HEXLOWER;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::access::{Access, LogContext};
+use super::access_log::{AccessLog, LogContext};
 use super::account::Account;
 use super::connection::{Connection, Ending};
 use super::fair::FairTurns;
@@ -46,7 +46,7 @@ pub struct Registry {
     shared: OnceLock<Arc<Shared>>,
     /// The counters.
     pub figures: Arc<Figures>,
-    pub access: Option<Access>,
+    pub access: Option<AccessLog>,
     /// The number of open connections.
     count: watch::Sender<usize>,
     /// Whether new connections are rejected, and open ones end when they are idle. Set while `open` is locked.
@@ -83,7 +83,7 @@ impl Registry {
         node: Node,
         limits: Limits,
         turn_limits: TurnLimits,
-        access: Option<Access>,
+        access: Option<AccessLog>,
     ) -> Self {
         Self {
             node,

@@ -8,7 +8,7 @@ use acp_chain_rpc::Message;
 use hyper::body::Incoming;
 use hyper::{Method, Request, StatusCode};
 
-use super::access::{Entry, LogContext};
+use super::access_log::{Entry, LogContext};
 use super::metrics::TransportKind;
 use super::registry::Registry;
 use crate::User;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use acp_chain_rpc::{Error, Kind, Message, member};
 
-use super::access::{Entry, LogContext};
+use super::access_log::{Entry, LogContext};
 use super::metrics::TurnEnd;
 use super::shares::TurnPermits;
 

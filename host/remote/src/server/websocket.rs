@@ -29,7 +29,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, handshake::derive_accept_key};
 
-use super::access::Entry;
+use super::access_log::Entry;
 use super::body::Room;
 use super::connection::{Connection, Ending};
 use super::registry::Registry;

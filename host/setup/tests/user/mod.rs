@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use acp_chain_setup::{Editor, Error, Folders, Launch, Plan, Store, Wanted, plan};
+use acp_chain_setup::{Backups, Editor, Error, Folders, Launch, Plan, Wanted, plan};
 use tempfile::TempDir;
 
 /// A user with a home.
 pub struct User {
     _home: TempDir,
     pub places: Folders,
-    pub store: Store,
+    pub backups: Backups,
 }
 
 impl User {
@@ -24,13 +24,13 @@ impl User {
             nvim: "nvim".to_owned(),
             home: path.clone(),
         };
-        let store = Store::new(path.join("remembered"), |path, bytes| {
+        let backups = Backups::new(path.join("remembered"), |path, bytes| {
             fs::write(path, bytes)
         });
         Self {
             _home: home,
             places,
-            store,
+            backups,
         }
     }
 
@@ -68,13 +68,13 @@ impl User {
     /// Sets up all agents.
     pub fn set_up(&self, editor: &Editor) {
         let change = self.plan(editor, &[]).unwrap().change.unwrap();
-        self.store.apply(editor, &change).unwrap();
+        self.backups.apply(editor, &change).unwrap();
     }
 
     /// Undoes the setup. Returns whether the exact bytes were restored.
     pub fn undo(&self, editor: &Editor) -> bool {
-        let undo = self.store.undo(editor, &self.places, None).unwrap();
-        self.store.revert(&undo).unwrap();
+        let undo = self.backups.undo(editor, &self.places, None).unwrap();
+        self.backups.revert(&undo).unwrap();
         undo.is_exact
     }
 }

@@ -27,9 +27,9 @@ pub use self::requests::EndedParts;
 use self::requests::{NotBegun, Requests};
 use self::streams::Streams;
 pub use self::streams::WAITING;
-use super::access::LogContext;
+use super::access_log::LogContext;
 use super::account::Account;
-use super::permissions::Permissions;
+use super::permission_log::Permissions;
 use super::shared::Denial;
 use crate::wire::failure;
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::{REQUESTS, SESSIONS};
-use crate::server::access::LogContext;
+use crate::server::access_log::LogContext;
 use crate::server::account::{Account, SessionPermit};
 use crate::server::metrics::Refusal;
 use crate::server::shared::{Denial, Slot};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::ChainError;
-use acp_chain_remote::server::access::{Access, Writer};
+use acp_chain_remote::server::access_log::{AccessLog, Writer};
 
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::rotated::Rotated;
@@ -15,12 +15,12 @@ struct AccessFile(Rotated);
 
 /// A log and its writer; `-` is standard error.
 #[expect(clippy::disallowed_methods, reason = "its lines are plain")]
-pub fn open(path: &Path) -> Result<(Access, Writer), ChainError> {
+pub fn open(path: &Path) -> Result<(AccessLog, Writer), ChainError> {
     if path == Path::new("-") {
-        return Ok(Access::new(Box::new(io::stderr())));
+        return Ok(AccessLog::new(Box::new(io::stderr())));
     }
     match Rotated::open(path, &acp_chain_trace::kept(path)) {
-        Ok(file) => Ok(Access::new(Box::new(AccessFile(file)))),
+        Ok(file) => Ok(AccessLog::new(Box::new(AccessFile(file)))),
         Err(error) => {
             let path = Untrusted::new(path.display());
             Err(ChainError::new(format_args!(

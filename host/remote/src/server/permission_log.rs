@@ -7,7 +7,7 @@ use std::time::Instant;
 use acp_chain_rpc::{Id, Kind, Message, member, value_at};
 use serde::Deserialize;
 
-use super::access::{Entry, LogContext};
+use super::access_log::{Entry, LogContext};
 
 /// How many open requests are remembered, how many options of each, and the longest name of an option, in bytes.
 /// Further requests are not logged; answers with other options are logged as `other`.
@@ -120,7 +120,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::server::access::Access;
+    use crate::server::access_log::AccessLog;
     use crate::server::metrics::TransportKind;
 
     fn message(text: &str) -> Message {
@@ -129,7 +129,7 @@ mod tests {
 
     /// Permissions with an access log, and the guard that keeps the log alive.
     fn permissions() -> (Permissions, impl Sized) {
-        let (access, writer) = Access::new(Box::new(std::io::sink()));
+        let (access, writer) = AccessLog::new(Box::new(std::io::sink()));
         let log = Arc::new(LogContext {
             access: Some(access),
             figures: Arc::default(),

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 
 /// What is needed: a command that succeeds if it is installed, and its name with what to do otherwise.
-const NEEDS: [(&[&str], &str); 6] = [
+const PREREQUISITES: [(&[&str], &str); 6] = [
     (
         &["node", "--version"],
         "Node: with Debian or Ubuntu, apt-get install nodejs npm",
@@ -40,7 +40,10 @@ const NEEDS: [(&[&str], &str); 6] = [
 
 /// Fails with the names of everything that is missing.
 pub fn check() -> Result<()> {
-    let missing: Vec<_> = NEEDS.iter().filter(|(seen_by, _)| !runs(seen_by)).collect();
+    let missing: Vec<_> = PREREQUISITES
+        .iter()
+        .filter(|(seen_by, _)| !runs(seen_by))
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -30,7 +30,7 @@ const TEXT: usize = 256;
 
 /// A handle for writing lines.
 #[derive(Clone, Debug)]
-pub struct Access {
+pub struct AccessLog {
     /// An empty line only wakes the writer.
     queue: SyncSender<Vec<u8>>,
     counts: Arc<Counts>,
@@ -90,7 +90,7 @@ pub(super) struct Entry<'e> {
 /// The connection and the user of log lines, and what counts its events.
 #[derive(Debug)]
 pub(super) struct LogContext {
-    pub access: Option<Access>,
+    pub access: Option<AccessLog>,
     pub figures: Arc<Figures>,
     pub connection: Option<String>,
     pub user: Arc<User>,
@@ -136,7 +136,7 @@ impl LogContext {
     }
 }
 
-impl Access {
+impl AccessLog {
     /// A log, and its writer, which must run on a thread.
     pub fn new(out: Box<dyn Write + Send>) -> (Self, Writer) {
         let (sender, queue) = sync_channel(WAITING);
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    fn log(access: &Access) -> LogContext {
+    fn log(access: &AccessLog) -> LogContext {
         LogContext {
             access: Some(access.clone()),
             figures: Arc::default(),
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    fn lost(access: &Access) -> String {
+    fn lost(access: &AccessLog) -> String {
         let mut page = Page::default();
         access.write(&mut page);
         page.into_text()
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn lines_that_are_lost_are_counted_without_blocking() {
-        let (access, writer) = Access::new(Box::new(FullDisk));
+        let (access, writer) = AccessLog::new(Box::new(FullDisk));
         let log = log(&access);
         for _ in 0..WAITING + 5 {
             log.write(Entry::default());
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn a_flush_writes_all_lines_even_if_the_queue_is_full() {
         let written = Arc::<Mutex<Vec<u8>>>::default();
-        let (access, writer) = Access::new(Box::new(Disk(written.clone())));
+        let (access, writer) = AccessLog::new(Box::new(Disk(written.clone())));
         let log = log(&access);
         for _ in 0..WAITING {
             log.write(Entry::default());
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn foreign_text_is_short_and_escaped() {
-        let (access, writer) = Access::new(Box::new(FullDisk));
+        let (access, writer) = AccessLog::new(Box::new(FullDisk));
         let long = format!("\n\u{1b}\"{}", "é".repeat(TEXT));
         log(&access).write(Entry {
             method: Some(&long),

@@ -21,7 +21,7 @@ pub type Write = fn(&Path, &[u8]) -> io::Result<()>;
 
 /// The backups of all changes, in a folder of the user.
 #[derive(Clone, Debug)]
-pub struct Store {
+pub struct Backups {
     folder: PathBuf,
     write: Write,
 }
@@ -59,8 +59,8 @@ struct Record {
     made_folder: bool,
 }
 
-impl Store {
-    /// The store in this folder, which exists, and is accessible to its user only.
+impl Backups {
+    /// Those in this folder, which exists, and is accessible to its user only.
     pub fn new(folder: PathBuf, write: Write) -> Self {
         Self { folder, write }
     }
