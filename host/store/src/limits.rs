@@ -143,80 +143,56 @@ fn check_numbers(numbers: &[u64]) -> Result<(), LimitError> {
 
 /// The texts of a call, and how long each may be.
 fn texts(call: &Call) -> Vec<(&str, usize)> {
-    let mut texts: Vec<(&str, usize)> = Vec::new();
     match call {
-        Call::Register { replica, .. } => texts.push(short(replica)),
+        Call::Register { replica, .. } => vec![short(replica)],
         Call::Beat { holder, .. } | Call::Leave { holder } | Call::Vacate { holder, .. } => {
-            texts.push(short(&holder.replica));
+            vec![short(&holder.replica)]
         }
-        Call::Whose { name, spelling } => {
-            texts.push((&**spelling, SPELLING));
-            texts.extend(of_name(name));
-        }
+        Call::Whose { name, spelling } => and_name(&[(&**spelling, SPELLING)], name),
         Call::Take {
             name,
             spelling,
             holder,
             ..
-        } => {
-            texts.push((&**spelling, SPELLING));
-            texts.push(short(&holder.replica));
-            texts.extend(of_name(name));
-        }
-        Call::Release { fence } => texts.extend(of_name(&fence.name)),
-        Call::LeaseOf { name, holder } => {
-            texts.push(short(&holder.replica));
-            texts.extend(of_name(name));
-        }
+        } => and_name(&[(&**spelling, SPELLING), short(&holder.replica)], name),
+        Call::Release { fence } => and_name(&[], &fence.name),
+        Call::LeaseOf { name, holder } => and_name(&[short(&holder.replica)], name),
         Call::Begin {
             fence,
             holder,
             prompt,
             ..
-        } => {
-            texts.push(short(prompt));
-            texts.push(short(&holder.replica));
-            texts.extend(of_name(&fence.name));
-        }
-        Call::End { fence, prompt } => {
-            texts.push(short(prompt));
-            texts.extend(of_name(&fence.name));
-        }
+        } => and_name(&[short(prompt), short(&holder.replica)], &fence.name),
+        Call::End { fence, prompt } => and_name(&[short(prompt)], &fence.name),
         Call::Draw { account, kind, .. } | Call::GiveBack { account, kind, .. } => {
-            texts.push((&**account, USER));
-            texts.push(short(kind));
+            vec![(&**account, USER), short(kind)]
         }
         Call::Occupy { holder, limits, .. } => {
-            texts.push(short(&holder.replica));
+            let mut texts = vec![short(&holder.replica)];
             for limit in limits {
-                texts.push(short(&limit.kind));
-                texts.push((&*limit.account, USER));
+                texts.extend([short(&limit.kind), (&*limit.account, USER)]);
             }
+            texts
         }
-        Call::NextTurn { user, .. } => texts.push((&**user, USER)),
+        Call::NextTurn { user, .. } => vec![(&**user, USER)],
         Call::Issue {
             ticket,
             user,
             sealed,
             ..
-        } => {
-            texts.push(short(ticket));
-            texts.push((&**user, USER));
-            texts.push((&**sealed, SEALED));
-        }
-        Call::Redeem { ticket, .. } => texts.push(short(ticket)),
-        Call::Revoke { kind, name } => {
-            texts.push(short(kind));
-            texts.push((&**name, USER));
-        }
+        } => vec![short(ticket), (&**user, USER), (&**sealed, SEALED)],
+        Call::Redeem { ticket, .. } => vec![short(ticket)],
+        Call::Revoke { kind, name } => vec![short(kind), (&**name, USER)],
         Call::Sessions { user: name }
         | Call::Budgets { account: name }
-        | Call::Slots { account: name } => {
-            texts.extend(name.iter().map(|name| (&**name, USER)));
-        }
-        Call::Replicas | Call::Revoked { .. } | Call::Tidy { .. } => {}
+        | Call::Slots { account: name } => name.iter().map(|name| (&**name, USER)).collect(),
+        Call::Replicas | Call::Revoked { .. } | Call::Tidy { .. } => Vec::new(),
     }
-    texts
+}
+
+/// These texts, and those of the name of a lease.
+fn and_name<'c>(texts: &[(&'c str, usize)], name: &'c LeaseName) -> Vec<(&'c str, usize)> {
+    [texts, &of_name(name)].concat()
 }
 
 fn short(text: &str) -> (&str, usize) {

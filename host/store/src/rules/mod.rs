@@ -124,6 +124,11 @@ pub(crate) struct Rules<'e, E>(pub &'e mut E);
 impl<E: Engine> Rules<'_, E> {
     /// Carries out a call.
     async fn carry_out(&mut self, call: &Call) -> Result<Answer, Unusable> {
+        if let Call::Take { seen, .. } | Call::Begin { seen, .. } | Call::Redeem { seen, .. } = call
+            && self.is_rewound(*seen, 0).await?
+        {
+            return Ok(Answer::Rewound);
+        }
         match call {
             Call::Register {
                 replica,
@@ -144,13 +149,8 @@ impl<E: Engine> Rules<'_, E> {
                 holder,
                 rule,
                 most,
-                seen,
-            } => {
-                if self.is_rewound(*seen, 0).await? {
-                    return Ok(Answer::Rewound);
-                }
-                self.take(name, spelling, holder, *rule, *most).await
-            }
+                ..
+            } => self.take(name, spelling, holder, *rule, *most).await,
             Call::Release { fence } => {
                 let [agents, session, owner] = of_name(&fence.name);
                 let values = [agents, session, owner, number(fence.number)];
@@ -161,13 +161,8 @@ impl<E: Engine> Rules<'_, E> {
                 fence,
                 holder,
                 prompt,
-                seen,
-            } => {
-                if self.is_rewound(*seen, 0).await? {
-                    return Ok(Answer::Rewound);
-                }
-                self.begin(fence, holder, prompt).await
-            }
+                ..
+            } => self.begin(fence, holder, prompt).await,
             Call::End { fence, prompt } => self.end(fence, prompt).await,
             Call::Draw {
                 account,
@@ -205,12 +200,7 @@ impl<E: Engine> Rules<'_, E> {
                 sealed,
                 life,
             } => self.issue(ticket, user, sealed, *life).await,
-            Call::Redeem { ticket, seen } => {
-                if self.is_rewound(*seen, 0).await? {
-                    return Ok(Answer::Rewound);
-                }
-                self.redeem(ticket).await
-            }
+            Call::Redeem { ticket, .. } => self.redeem(ticket).await,
             Call::Revoke { kind, name } => self.revoke(kind, name).await,
             Call::Revoked { since } => self.revoked(*since).await,
             Call::Sessions { user } => self.sessions(user.as_deref()).await,
