@@ -156,9 +156,7 @@ impl Scan {
         {
             let entry = plan.entry;
             // Programs are left out.
-            let Some(guest) = component else {
-                continue;
-            };
+            let Some(guest) = component else { continue };
             let guest = guest.map_err(|error| manifest.about(&entry, &error))?;
             proxies.push((guest, entry.on_failure));
         }

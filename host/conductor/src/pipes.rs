@@ -286,9 +286,7 @@ impl Pipes {
             pipe.seen = seen;
             let waker = Waker::from(Arc::clone(&pipe.bell));
             let polled = program.poll(outbox, reads, &mut Context::from_waker(&waker));
-            let Poll::Ready(done) = polled else {
-                continue;
-            };
+            let Poll::Ready(done) = polled else { continue };
             // There may be more to do.
             pipe.bell.ring();
             self.turn = at + 1;

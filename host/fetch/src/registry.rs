@@ -181,9 +181,7 @@ impl<'w> Registry<'w> {
             let next = next(&url, answer.headers());
             let page: List = self.parse(&self.text(&url, answer).await?)?;
             listed.extend(page.manifests.into_iter().flatten());
-            let Some(next) = next else {
-                return Ok(listed);
-            };
+            let Some(next) = next else { return Ok(listed) };
             // The request for the next page would have the user's password.
             if next.origin() != url.origin() {
                 return Err(self.malformed("a page of its list of referrers is on another server"));

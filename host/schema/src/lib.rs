@@ -230,9 +230,7 @@ impl Schema {
                 .as_deref()
                 .and_then(|place| repair(&repaired, place));
             first.get_or_insert(mismatch);
-            let Some(repair) = repair else {
-                break;
-            };
+            let Some(repair) = repair else { break };
             repaired = Cow::Owned(repair);
         }
         Err(CheckError::Mismatch(first.unwrap_or_default()))

@@ -20,9 +20,7 @@ pub fn look(stage: &Stage) -> Verdict {
     for editor in &EDITORS {
         let found = editor.found(&folders);
         let file = found.into_iter().chain(editor.files(&folders)).next();
-        let Some(file) = file else {
-            continue;
-        };
+        let Some(file) = file else { continue };
         ensure(file.is_absolute(), || {
             let file = Untrusted::new(file.display());
             format!("the configuration of {} would be in {file}", editor.title)

@@ -237,9 +237,7 @@ fn notes(rows: &[Row]) -> String {
     for row in rows {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for pair in &row.pairs {
-            let Some(note) = pair.note() else {
-                continue;
-            };
+            let Some(note) = pair.note() else { continue };
             let step = pair.direct.step.title();
             match told.iter_mut().find(|(told, _)| *told == note) {
                 Some((_, steps)) => steps.push(step),

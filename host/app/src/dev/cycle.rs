@@ -104,9 +104,7 @@ impl Cycle {
                 building.await
             }
         };
-        let Some(built) = built else {
-            return false;
-        };
+        let Some(built) = built else { return false };
         let built = built.and_then(|took| {
             let version = self.project.version();
             Ok((took, version.map_err(|error| error.to_string())?))

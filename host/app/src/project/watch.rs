@@ -83,9 +83,7 @@ impl Notifications {
     /// Waits for a notification, and then until there are none for [`QUIET`]. Returns false if nothing is watched any
     /// longer.
     pub fn wait(&self) -> bool {
-        let Ok(()) = self.0.recv() else {
-            return false;
-        };
+        let Ok(()) = self.0.recv() else { return false };
         for _ in 0..MOST_WAITS {
             match self.0.recv_timeout(QUIET) {
                 Ok(()) => {}

@@ -43,9 +43,7 @@ impl ReceiptsArgs {
         if let (Some(entry), Some(mode)) = (&mut entry, self.receipts_on_failure) {
             entry.on_failure = mode;
         }
-        let Some(entry) = entry else {
-            return Ok(None);
-        };
+        let Some(entry) = entry else { return Ok(None) };
         let folder = entry.folder.display().to_string();
         let target = ReceiptsTarget::new(entry).map_err(|error| {
             wrong!(

@@ -140,9 +140,7 @@ fn judge(core: &mut Core, mcp: &Mcp, session: &Arc<str>, update: &str) {
     let call = text_member(update, "toolCallId");
     let turn = turn_of(core, mcp, session);
     let is_stopped = turn.as_ref().is_some_and(|turn| is_stopped(core, turn));
-    let Some(proof) = &mut core.proof else {
-        return;
-    };
+    let Some(proof) = &mut core.proof else { return };
     let Some(turn) = turn else {
         return proof.excuse(call.as_deref());
     };
@@ -160,9 +158,7 @@ fn judge(core: &mut Core, mcp: &Mcp, session: &Arc<str>, update: &str) {
 /// Handles a proof that the hooks do not work in a session: its turn is stopped, and it takes no more prompts. If such
 /// hooks are not known well enough for that, the user is notified once.
 fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
-    let Some(proof) = &mut core.proof else {
-        return;
-    };
+    let Some(proof) = &mut core.proof else { return };
     if !proof.terms.stops {
         let text = format!(
             "{what}. The agent may work differently in this version or mode; further ones are not reported."

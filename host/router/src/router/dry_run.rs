@@ -101,9 +101,7 @@ impl Core {
 
     /// Tells the user what proxies would have done, at the end of a turn.
     pub(super) fn tell_deeds(&mut self, session: &Arc<str>) {
-        let Some(deeds) = &mut self.deeds else {
-            return;
-        };
+        let Some(deeds) = &mut self.deeds else { return };
         let (told, left_out) = deeds.take(session);
         if told.is_empty() {
             return;
@@ -198,9 +196,7 @@ pub(super) fn decided(core: &mut Core, index: HopIndex, outcome: Outcome) -> Out
         Outcome::Decided(action) => (would_of(action), None),
         Outcome::Refused(reason) => (Some(Would::Fail), Some(&**reason)),
     };
-    let Some(would) = would else {
-        return outcome;
-    };
+    let Some(would) = would else { return outcome };
     let in_hand = core.hops[index].in_hand();
     let Some((id, object)) = in_hand.map(|(id, routed)| (*id, DeedObject::of(routed))) else {
         return outcome;

@@ -102,9 +102,7 @@ pub(super) fn came(core: &mut Core, session: Option<&str>) {
 /// Handles a prompt that has waited too long for a sign. Where a missing sign means that the hooks do not work, it is
 /// rejected; otherwise the user is notified, and no prompt waits again.
 pub(super) fn late(core: &mut Core, number: ExchangeId) {
-    let Some(proof) = &mut core.proof else {
-        return;
-    };
+    let Some(proof) = &mut core.proof else { return };
     if proof.terms.stops {
         if take(core, number).is_some() {
             refuse(core, number, SILENT);

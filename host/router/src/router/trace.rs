@@ -333,18 +333,14 @@ impl Core {
     }
 
     fn record(&mut self, event: Event) {
-        let Some(trace) = &mut self.trace else {
-            return;
-        };
+        let Some(trace) = &mut self.trace else { return };
         trace.record(event);
         self.tell_failures();
     }
 
     /// Notifies the user of sinks that have failed; stops turns, if they must not go on without one.
     fn tell_failures(&mut self) {
-        let Some(trace) = &mut self.trace else {
-            return;
-        };
+        let Some(trace) = &mut self.trace else { return };
         let (failures, halts) = (trace.failures(), trace.halts());
         for why in failures {
             self.tell_user(&why);

@@ -121,9 +121,7 @@ impl Core {
         } else {
             self.turn()
         };
-        let Some(session) = session else {
-            return;
-        };
+        let Some(session) = session else { return };
         for text in self.notices.take() {
             self.show_notice(&session, &text);
         }

@@ -144,9 +144,7 @@ impl McpRouter<'_> {
         let connects = &*exchange.method == CONNECT && outcome.kind() == Kind::Result;
         let connection = member(outcome.body(), "connectionId")
             .filter(|id| connects && id.starts_with('"') && id.len() <= TOKEN);
-        let Some(connection) = connection else {
-            return;
-        };
+        let Some(connection) = connection else { return };
         let message = Message::request(DISCONNECT, &wire::disconnect(connection, None));
         let (origin, route, charge) = (exchange.origin, exchange.route, exchange.charge);
         let mut routed = Routed::new(message, route, at + 1, Peer::Client);
