@@ -94,9 +94,7 @@ fn hand_over(core: &mut Core, mcp: &mut Mcp, exchange: &Exchange, routed: &Route
             }
             edge.send(message, Some(id.as_str()));
         }
-        Origin::Link(link, id) => {
-            mcp.answer_link(*link, id, exchange.stands_alone, routed);
-        }
+        Origin::Link(link, id) => mcp.answer_link(*link, id, exchange.stands_alone, routed),
         Origin::Connecting(link, server) => {
             mcp.router(core)
                 .link_connected(*link, *server, &routed.message);

@@ -209,9 +209,7 @@ impl Core {
             || message.kind().is_response()
             || &**message.method() == CANCEL_REQUEST;
         match self.parent {
-            Some(dialect) if !is_plain => {
-                self.client.send_within(dialect.successor(), message, id);
-            }
+            Some(dialect) if !is_plain => self.client.send_within(dialect.successor(), message, id),
             _ => self.edge(to).send(message, id),
         }
     }

@@ -324,9 +324,7 @@ fn take(core: &mut Core, mcp: &mut Mcp, step: Step) {
                 way::carry(core, mcp, routed);
             }
         }
-        Step::HandOver(back) => {
-            answers::settle(core, mcp, &back);
-        }
+        Step::HandOver(back) => answers::settle(core, mcp, &back),
         Step::Withdraw(number) => withdraw::withdraw(core, mcp, number, new_cancel()),
         Step::Effects(did) => effects::apply(core, mcp, did),
         Step::SetOut(routed) => intake::set_out(core, mcp, routed),

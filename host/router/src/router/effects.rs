@@ -46,9 +46,7 @@ fn carry_out(core: &mut Core, mcp: &mut Mcp, did: &mut CallEffects, effect: Effe
         }
         Effect::Request { id, to, message } => ask(core, mcp, index, id, to, message),
         Effect::Notify { to, message } => tell(core, index, to, message),
-        Effect::Progress { id, progress } => {
-            mcp.router(core).call_progress(index, id, &progress);
-        }
+        Effect::Progress { id, progress } => mcp.router(core).call_progress(index, id, &progress),
         Effect::Changed(change) => mcp.router(core).component_changed(index, &change),
         Effect::Settle { id, action } => {
             if let Some(held) = core.take_held(index, id) {
@@ -67,9 +65,7 @@ fn carry_out(core: &mut Core, mcp: &mut Mcp, did: &mut CallEffects, effect: Effe
             }
         }
         Effect::Wake { id, after } => pauses::ask(core, index, id, after),
-        Effect::Load { id, of, key } => {
-            values::ask(core, index, id, &of, key, ValueCall::Load);
-        }
+        Effect::Load { id, of, key } => values::ask(core, index, id, &of, key, ValueCall::Load),
         Effect::Store {
             id,
             of,
@@ -128,7 +124,7 @@ fn refuse(
             Peer::Client => at - 1,
             Peer::Agent => at + 1,
         };
-        core.steps.answer_at(number, next, Message::error(error));
+        core.steps.refuse_at(number, next, error);
     }
 }
 
@@ -158,8 +154,8 @@ fn speak_mcp(
     let text = "acp-chain: a proxy may provide MCP servers to the agent, but not call any";
     match number {
         Some(number) => {
-            let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
-            core.steps.answer_at(number, at - 1, error);
+            let error = Error::new(code::INVALID_REQUEST, text);
+            core.steps.refuse_at(number, at - 1, &error);
         }
         None => core.lose_of_proxy(Loss::Unconnected, index, &text),
     }

@@ -17,7 +17,7 @@ use acp_chain_hops::route::{HopIndex, Place, Route};
 use acp_chain_hops::routed::Routed;
 use acp_chain_recorder::State;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
-use acp_chain_rpc::{Error, Message, code};
+use acp_chain_rpc::{Error, code};
 
 /// Lets a client's request wait for the lookup of its project, or behind an earlier request of its session that waits.
 #[cold]
@@ -43,8 +43,8 @@ fn without_folder(core: &mut Core, number: ExchangeId, routed: Routed) -> Contro
     const UNKNOWN: &str = "a session's working directory is not named, so its project is not known";
     if core.lookups.are_required {
         tracing::warn!("{UNKNOWN}, and the session does not begin");
-        let error = Message::error(&refusal(UNKNOWN));
-        core.steps.answer_at(number, routed.at + 1, error);
+        let next = routed.at + 1;
+        core.steps.refuse_at(number, next, &refusal(UNKNOWN));
         return ControlFlow::Break(());
     }
     let text = format!("{UNKNOWN}. The session begins without the proxies of a project.");
@@ -110,17 +110,12 @@ fn end(core: &mut Core, number: ExchangeId, lookup: Lookup, route: Result<Route,
                 routed.route = route;
                 core.steps.push(Step::SetOut(routed));
             }
-            Err(error) => core
-                .steps
-                .answer_at(number, routed.at + 1, Message::error(&error)),
+            Err(error) => core.steps.refuse_at(number, routed.at + 1, &error),
         }
     }
-    core.steps.extend(
-        lookup
-            .behind
-            .into_iter()
-            .map(|said| Step::GoOn(said.into())),
-    );
+    let behind = lookup.behind.into_iter();
+    core.steps
+        .extend(behind.map(|said| Step::GoOn(said.into())));
 }
 
 /// The error for a session that must not begin.

@@ -34,8 +34,7 @@ pub(super) fn sets_out(
     match (mcp.adopt(core, &mut routed, provider), routed.exchange) {
         (Err(error), Some(number)) => {
             let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
-            core.steps
-                .answer_at(number, routed.at + 1, Message::error(&error));
+            core.steps.refuse_at(number, routed.at + 1, &error);
             None
         }
         _ => Some(routed),

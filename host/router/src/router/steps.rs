@@ -16,9 +16,8 @@ use acp_chain_hops::route::HopIndex;
 use acp_chain_hops::routed::Routed;
 use acp_chain_hops::version::Version;
 use acp_chain_mcp::component::channel::Ask;
-use acp_chain_mcp::{ConnectionId, IncomingId, OutgoingId};
-use acp_chain_mcp::{LinkId, ServerId};
-use acp_chain_rpc::Message;
+use acp_chain_mcp::{ConnectionId, IncomingId, LinkId, OutgoingId, ServerId};
+use acp_chain_rpc::{Error, Message};
 
 /// One step of further work.
 pub(super) enum Step {
@@ -156,8 +155,13 @@ impl Steps {
     }
 
     /// Adds a step after all that the same handler has pushed.
-    pub fn push(&mut self, step: Step) {
-        self.0.push(step);
+    pub fn push(&mut self, step: impl Into<Step>) {
+        self.0.push(step.into());
+    }
+
+    /// Adds steps after all that the same handler has pushed.
+    pub fn extend<S: Into<Step>>(&mut self, steps: impl IntoIterator<Item = S>) {
+        self.0.extend(steps.into_iter().map(Into::into));
     }
 
     /// Cancels these requests, on behalf of the host.
@@ -168,6 +172,11 @@ impl Steps {
     /// Answers a request at a position, on behalf of the host.
     pub fn answer_at(&mut self, number: ExchangeId, at: usize, message: Message) {
         self.push(Step::Answer(Answer::new(number, at, message)));
+    }
+
+    /// Answers a request at a position with an error, on behalf of the host.
+    pub fn refuse_at(&mut self, number: ExchangeId, at: usize, error: &Error) {
+        self.answer_at(number, at, Message::error(error));
     }
 
     /// Answers a request at its current position.
@@ -200,9 +209,9 @@ impl Steps {
     }
 }
 
-impl Extend<Step> for Steps {
-    fn extend<T: IntoIterator<Item = Step>>(&mut self, steps: T) {
-        self.0.extend(steps);
+impl From<Task> for Step {
+    fn from(task: Task) -> Self {
+        Self::Mcp(task)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::servers::{Connection, Server};
 use super::{CONNECT, DISCONNECT, MCP_MESSAGE, Mcp, McpRouter, invalid, seats, unavailable};
 use crate::router::core::Core;
-use crate::router::steps::{Step, Task};
+use crate::router::steps::Task;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LONGEST_ID;
 use acp_chain_hops::exchange::{Origin, Stage};
@@ -37,11 +37,9 @@ impl McpRouter<'_> {
         routed.from = routed.at;
         self.core.exchanges.stage(number, Stage::Seat(id));
         if let Err(error) = self.ask_seat(id, number, &routed) {
-            self.core
-                .steps
-                .answer_at(number, routed.at, Message::error(&error));
+            self.core.steps.refuse_at(number, routed.at, &error);
         } else {
-            self.core.steps.push(Step::Mcp(Task::CatchUp(number)));
+            self.core.steps.push(Task::CatchUp(number));
         }
     }
 
@@ -152,12 +150,12 @@ impl McpRouter<'_> {
         let asked = server.into_iter().flat_map(|server| &server.asked);
         let open = asked.filter(|(_, by)| **by == caller);
         self.core.steps.withdraw(open.map(|(open, _)| *open));
-        self.core.steps.push(Step::Mcp(Task::Disconnected {
+        self.core.steps.push(Task::Disconnected {
             server: closed.server,
             connection,
             ask,
             said: said.cloned(),
-        }));
+        });
     }
 
     fn arrive_notification(&mut self, id: ServerId, routed: &Routed) {

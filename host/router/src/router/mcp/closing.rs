@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::servers::{Holder, Server};
 use super::{Mcp, McpRouter};
-use crate::router::steps::{Step, Steps, Task};
+use crate::router::steps::{Steps, Task};
 use acp_chain_channel::limits::MCP_REPLACED;
 use acp_chain_hops::exchange::ExchangeId;
 use acp_chain_hops::hop::Hop;
@@ -41,7 +41,7 @@ impl McpRouter<'_> {
         }
         self.core.steps.withdraw(questions);
         let rest = [Task::DisconnectAll(id), Task::Over(id), Task::Remove(id)];
-        self.core.steps.extend(rest.map(Step::Mcp));
+        self.core.steps.extend(rest);
     }
 }
 
@@ -92,7 +92,7 @@ impl Mcp {
             let held = server.holders.len();
             server.holders.retain(|holder| !those(holder));
             if server.holders.is_empty() && held > 0 {
-                steps.push(Step::Mcp(Task::Close(*id)));
+                steps.push(Task::Close(*id));
             }
         }
     }
@@ -103,7 +103,7 @@ impl Mcp {
         let replaced = all.filter(|(_, server)| server.is_replaced());
         for (id, server) in replaced.skip(MCP_REPLACED) {
             server.holders.clear();
-            steps.push(Step::Mcp(Task::Close(*id)));
+            steps.push(Task::Close(*id));
         }
     }
 

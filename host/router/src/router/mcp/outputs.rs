@@ -26,7 +26,7 @@ impl McpRouter<'_> {
         match self.mcp.wanted.pop_front() {
             Some((id, output)) => {
                 self.carry_out(id, output);
-                self.core.steps.push(Step::Mcp(Task::Wanted));
+                self.core.steps.push(Task::Wanted);
             }
             None => self.mcp.is_due = false,
         }

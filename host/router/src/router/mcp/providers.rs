@@ -37,17 +37,16 @@ impl McpRouter<'_> {
                 self.core.exchanges.stage(ask, Stage::Seat(id));
                 self.mcp.open_at_seat(id, ask, None);
                 self.give(id, Input::ProviderRequest { ask, message });
-                self.core.steps.push(Step::Mcp(Task::CatchUp(ask)));
+                self.core.steps.push(Task::CatchUp(ask));
             }
             (Some(id), None) => self.give(id, Input::ProviderNotification { message }),
             (None, Some(ask)) => {
                 let text =
                     "acp-chain: the message names no open MCP connection to a server of its sender";
-                let error = Message::error(&invalid(text));
                 let exchange = self.core.exchanges.get(ask);
                 let at = exchange.and_then(|exchange| provider.position(&exchange.route));
-                let at = at.unwrap_or_default();
-                self.core.steps.answer_at(ask, at + 1, error);
+                let next = at.unwrap_or_default() + 1;
+                self.core.steps.refuse_at(ask, next, &invalid(text));
             }
             (None, None) => {
                 let why = "a provider names no open MCP connection to a server of its own";
@@ -82,8 +81,7 @@ impl McpRouter<'_> {
         let Some(number) = routed.exchange else {
             return self.core.lose_of_proxy(Loss::Unconnected, index, &error);
         };
-        let error = Message::error(&error);
-        self.core.steps.answer_at(number, routed.at - 1, error);
+        self.core.steps.refuse_at(number, routed.at - 1, &error);
     }
 
     /// Reports the progress of a call of a component to the seat.
@@ -118,8 +116,7 @@ impl McpRouter<'_> {
             let Some((server, question)) = called else {
                 // The component has settled the call at the same time.
                 let at = route.position(index).unwrap_or_default();
-                let error = Message::error(&Error::cancelled());
-                self.core.steps.answer_at(ask, at + 1, error);
+                self.core.steps.refuse_at(ask, at + 1, &Error::cancelled());
                 continue;
             };
             self.core.exchanges.stage(ask, Stage::Seat(server));
@@ -129,20 +126,17 @@ impl McpRouter<'_> {
         }
         for ((server, call), asks) in by_call {
             let numbers: Vec<_> = asks.iter().map(|ask| ask.ask).collect();
-            self.core
-                .steps
-                .push(Step::Mcp(Task::GiveAsks(server, call, asks)));
-            let catch_up = numbers.into_iter().map(Task::CatchUp);
-            self.core.steps.extend(catch_up.map(Step::Mcp));
+            let steps = &mut self.core.steps;
+            steps.push(Task::GiveAsks(server, call, asks));
+            steps.extend(numbers.into_iter().map(Task::CatchUp));
         }
     }
 
     /// Notifies the seats of a component that an offer may have changed, one by one.
     pub fn component_changed(&mut self, index: HopIndex, change: &Change) {
         let servers = self.mcp.servers.of(Provider::Component(index));
-        self.core
-            .steps
-            .extend(servers.map(|server| Step::Mcp(Task::Changed(server, change.clone()))));
+        let changed = servers.map(|server| Task::Changed(server, change.clone()));
+        self.core.steps.extend(changed);
     }
 
     /// Notifies the seats of a restarted proxy, one by one: all lists of a component may have changed, and the proxy
@@ -152,9 +146,7 @@ impl McpRouter<'_> {
             self.component_changed(index, &Change::List(offer));
         }
         let own = self.mcp.servers.of(Provider::Proxy(index));
-        self.core
-            .steps
-            .extend(own.map(|server| Step::Mcp(Task::ProviderLost(server))));
+        self.core.steps.extend(own.map(Task::ProviderLost));
     }
 
     /// Notifies the seat of a server whose provider was restarted.
@@ -162,9 +154,7 @@ impl McpRouter<'_> {
         let waiting = &self.mcp.waiting(self.core, server);
         self.give(server, Input::ProviderLost { waiting });
         // The seat's output still needs the connections.
-        self.core
-            .steps
-            .push(Step::Mcp(Task::ForgetConnections(server)));
+        self.core.steps.push(Task::ForgetConnections(server));
     }
 }
 
@@ -200,7 +190,7 @@ impl Mcp {
 
     /// Notifies the seats of a proxy that it was restarted.
     pub fn provider_restarted(index: HopIndex, steps: &mut Steps) {
-        steps.push(Step::Mcp(Task::ProviderRestarted(index)));
+        steps.push(Task::ProviderRestarted(index));
     }
 
     /// Whether a client is connected to a server that this proxy serves itself.

@@ -25,7 +25,7 @@ impl McpRouter<'_> {
         let outputs = server.seat.take(input).into_iter();
         self.mcp.wanted.extend(outputs.map(|output| (id, output)));
         if !std::mem::replace(&mut self.mcp.is_due, true) {
-            self.core.steps.push(Step::Mcp(Task::Wanted));
+            self.core.steps.push(Task::Wanted);
         }
     }
 
@@ -77,7 +77,7 @@ impl McpRouter<'_> {
     /// Notifies a seat that a request is cancelled.
     pub fn withdraw_from_seat(&mut self, id: ServerId, number: ExchangeId) {
         self.give(id, Input::Withdrawn { ask: number });
-        self.core.steps.push(Step::Mcp(Task::Withdrawn(id, number)));
+        self.core.steps.push(Task::Withdrawn(id, number));
     }
 
     /// Answers a cancelled request in place of its seat, unless the seat has answered it.

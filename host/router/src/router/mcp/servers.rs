@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::router::steps::{Step, Steps, Task};
+use crate::router::steps::{Steps, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_hops::exchange::ExchangeId;
@@ -226,7 +226,7 @@ impl Servers {
     pub fn disconnect(&self, those: impl Fn(&Connection) -> bool, steps: &mut Steps) {
         let all = self.connections.iter();
         let those = all.filter(|(_, connection)| those(connection));
-        steps.extend(those.map(|(id, _)| Step::Mcp(Task::Disconnect(*id))));
+        steps.extend(those.map(|(id, _)| Task::Disconnect(*id)));
     }
 
     /// The server that a message names, or the server of the connection that it names.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::servers::{Connection, Link, LinkState};
 use super::{Mcp, McpRouter};
-use crate::router::steps::{Step, Task};
+use crate::router::steps::Task;
 use acp_chain_channel::Peer;
 use acp_chain_hops::exchange::{ExchangeId, Stage};
 use acp_chain_hops::route::Via;
@@ -67,10 +67,8 @@ impl McpRouter<'_> {
         let waiting = std::mem::take(&mut entry.waiting).into_iter();
         let waiting = waiting.map(|(message, _)| message);
         if connection.is_some() {
-            return self
-                .core
-                .steps
-                .extend(waiting.map(|message| Step::Mcp(Task::SendConnected(link, message))));
+            let send = |message| Task::SendConnected(link, message);
+            return self.core.steps.extend(waiting.map(send));
         }
         self.drop_connections(link);
         let error = match answer.kind() {
@@ -94,9 +92,7 @@ impl McpRouter<'_> {
         };
         let open = entry.open.drain().map(|(_, number)| number);
         self.core.steps.withdraw(open.chain(connects));
-        self.core
-            .steps
-            .push(Step::Mcp(Task::Leave(link, connection)));
+        self.core.steps.push(Task::Leave(link, connection));
     }
 
     /// Ends the remaining connections of a client that has disconnected, whatever the answer to its `mcp/disconnect`.
@@ -110,7 +106,7 @@ impl McpRouter<'_> {
         for number in self.core.exchanges.at(Stage::Link(link)) {
             self.answer_of_client(number, disconnected());
         }
-        self.core.steps.push(Step::Mcp(Task::LinkLost(link)));
+        self.core.steps.push(Task::LinkLost(link));
     }
 }
 

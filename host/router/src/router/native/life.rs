@@ -91,9 +91,8 @@ pub(super) fn introduced(core: &mut Core, index: HopIndex, number: ExchangeId, m
                 let why = quote(&why.unwrap_or_default(), MAX_QUOTE);
                 format!("it refused `{}`: {why}", tried.initialize())
             };
-            return core
-                .steps
-                .push(Step::Break(index, Failure::new(reason).into()));
+            let failure = Failure::new(reason);
+            return core.steps.push(Step::Break(index, failure.into()));
         }
     }
     native.introduction = None;
@@ -122,10 +121,8 @@ pub(in crate::router) fn on_introduction_timer(core: &mut Core, index: HopIndex)
     let is_stuck = introduction.is_repeated && waiting >= UNREAD;
     if native.open.is_empty() || is_stuck {
         let (method, limit) = (native.dialect.initialize(), START_UP.as_secs());
-        let reason = format!("it did not answer `{method}` within {limit} s");
-        return core
-            .steps
-            .push(Step::Break(index, Failure::new(reason).into()));
+        let failure = Failure::new(format!("it did not answer `{method}` within {limit} s"));
+        return core.steps.push(Step::Break(index, failure.into()));
     }
     // The proxy waits for an answer itself.
     core.clock.set_after(START_UP, Timer::Introduction(index));
