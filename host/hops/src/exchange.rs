@@ -142,6 +142,12 @@ impl Exchange {
         }
     }
 
+    /// Whether it is a prompt in this session, which is named as the agent does.
+    #[inline]
+    pub fn is_prompt_in(&self, session: &Arc<str>) -> bool {
+        self.life == Life::Prompts && self.far_session() == Some(session)
+    }
+
     /// A proxy's own number for the request, if the proxy has seen it.
     #[inline]
     pub fn number_at(&self, hop: HopIndex) -> Option<MessageId> {

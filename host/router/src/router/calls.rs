@@ -123,10 +123,7 @@ pub(super) fn answered(core: &mut Core, mcp: &Mcp, number: ExchangeId) {
         return;
     };
     let mut open = core.exchanges.iter();
-    let has_another = open.any(|(other, asked)| {
-        let is_prompt = asked.life == Life::Prompts && asked.far_session() == Some(&session);
-        is_prompt && other != number
-    });
+    let has_another = open.any(|(other, asked)| other != number && asked.is_prompt_in(&session));
     if let Some(proof) = &mut core.proof
         && !has_another
         && !mcp.turns.has(&session)
@@ -224,7 +221,7 @@ fn is_stopped(core: &Core, session: &Arc<str>) -> bool {
     let mut open = core.exchanges.iter();
     let is_given_up = open.any(|(_, prompt)| {
         let is_stopped = prompt.turn == PromptState::GivenUp || prompt.cancel.is_some();
-        prompt.life == Life::Prompts && prompt.far_session() == Some(session) && is_stopped
+        prompt.is_prompt_in(session) && is_stopped
     });
     let running = core.turns.get(session);
     is_given_up || running.is_some_and(|turn| turn.is_given_up)

@@ -173,17 +173,15 @@ impl Exchanges {
         let prompts = self.open.values_mut().filter(|exchange| {
             exchange.toward == Peer::Agent
                 && exchange.stage == Stage::Out
-                && exchange.life == Life::Prompts
-                && exchange.far_session() == Some(session)
+                && exchange.is_prompt_in(session)
         });
         prompts.for_each(|prompt| prompt.stopped = true);
     }
 
     /// Notes that the agent has ended a session, which is named as the agent does.
     pub fn end_turns(&mut self, session: &Arc<str>) {
-        let prompts = self.open.values_mut().filter(|exchange| {
-            exchange.life == Life::Prompts && exchange.far_session() == Some(session)
-        });
+        let open = self.open.values_mut();
+        let prompts = open.filter(|exchange| exchange.is_prompt_in(session));
         prompts.for_each(|prompt| prompt.turn = PromptState::Over);
     }
 

@@ -119,13 +119,8 @@ impl Core {
 
     /// Whether the agent has an open prompt in this session, which is named as the agent does.
     pub(super) fn has_turn(&self, session: &Arc<str>) -> bool {
-        let mut open = self.exchanges.iter();
-        open.any(|(_, asked)| {
-            asked.toward == Peer::Agent
-                && asked.stage == Stage::Out
-                && asked.life == Life::Prompts
-                && asked.far_session() == Some(session)
-        })
+        let mut open = self.prompts_of(session);
+        open.any(|asked| asked.stage == Stage::Out)
     }
 
     /// Asks the agent to stop all turns.
@@ -165,11 +160,7 @@ impl Core {
     /// The open prompts of a session, which is named as the agent does.
     fn prompts_of(&self, session: &Arc<str>) -> impl Iterator<Item = &Exchange> {
         let all = self.exchanges.iter().map(|(_, asked)| asked);
-        all.filter(move |asked| {
-            asked.toward == Peer::Agent
-                && asked.life == Life::Prompts
-                && asked.far_session() == Some(session)
-        })
+        all.filter(move |asked| asked.toward == Peer::Agent && asked.is_prompt_in(session))
     }
 
     /// Whether the client waits for the end of no turn of a session, as it has stopped those that there are.
