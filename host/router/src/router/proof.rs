@@ -55,20 +55,6 @@ pub struct HookTerms {
     pub stops: bool,
 }
 
-impl std::fmt::Debug for HookTerms {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("HookTerms")
-            .field("first_sign", &self.first_sign)
-            .field("signs_new", &self.signs_new)
-            .field("judges_failures", &self.judges_failures)
-            .field("names_calls", &self.names_calls)
-            .field("tool_at", &self.tool_at)
-            .field("if_unlike", &self.if_unlike)
-            .field("stops", &self.stops)
-            .finish_non_exhaustive()
-    }
-}
-
 /// What follows if an agent says to be another one than its hooks are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfUnlike {
