@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::core::Core;
 use super::deeds::{Deed, DeedObject, Deeds};
-use super::notices::LONGEST;
+use super::notices::{LONGEST, in_words};
 use super::steps::Step;
 use super::trace::decision_of;
 use crate::clock::Timer;
@@ -20,7 +20,7 @@ use acp_chain_hops::routed::Routed;
 use acp_chain_hops::version::version_of;
 use acp_chain_recorder::{Decision, Would};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Error, Kind, Message, code};
+use acp_chain_rpc::{Error, Message, code};
 
 /// How many deeds one notice names.
 const MOST_TOLD: usize = 12;
@@ -135,12 +135,7 @@ impl Core {
             Would::Send => ("sent", ""),
             Would::Unknown => ("handled", ""),
         };
-        let kind = match deed.kind {
-            Kind::Request => "the request",
-            Kind::Notification => "the notification",
-            Kind::Result => "the answer to",
-            Kind::Error => "the error for",
-        };
+        let kind = in_words(deed.kind);
         let (name, method) = (self.hops[deed.hop].title(), quote(&deed.method, MAX_QUOTE));
         let often = match deed.count {
             1 => String::new(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::core::Core;
+use super::notices::in_words;
 use super::steps::Step;
 use super::{native, waiting};
 use crate::clock::Timer;
@@ -13,7 +14,7 @@ use acp_chain_hops::route::HopIndex;
 use acp_chain_hops::routed::Routed;
 use acp_chain_recorder::{Decision, State};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Error, Kind, Message, code};
+use acp_chain_rpc::{Error, Message, code};
 
 /// Handles a message about which its proxy could not decide. It is refused, unless the user's policy or the proxy's
 /// powers let it pass.
@@ -159,12 +160,7 @@ pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId) {
 
 /// Describes a message, without its content.
 fn describe(routed: &Routed) -> String {
-    let kind = match routed.message.kind() {
-        Kind::Request => "the request",
-        Kind::Notification => "the notification",
-        Kind::Result => "the answer to",
-        Kind::Error => "the error for",
-    };
+    let kind = in_words(routed.message.kind());
     let session = match routed.session() {
         Some(session) => format!(r#" of session "{}""#, quote(session, MAX_QUOTE)),
         None => String::new(),

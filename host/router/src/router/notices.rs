@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use acp_chain_channel::limits::{Account, Charge, NOTICES};
+use acp_chain_rpc::Kind;
 use acp_chain_rpc::untrusted::{Untrusted, quote};
 
 /// The longest notice, in bytes.
@@ -88,5 +89,15 @@ impl Notices {
             ));
         }
         texts
+    }
+}
+
+/// A message of this kind, in words before its method.
+pub(super) fn in_words(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Request => "the request",
+        Kind::Notification => "the notification",
+        Kind::Result => "the answer to",
+        Kind::Error => "the error for",
     }
 }
