@@ -16,7 +16,7 @@ use acp_chain_trace::{Decision, Kind as LineKind, Line, Role, State, VERSION, Wo
 const ENTRY: usize = 256;
 
 /// What a line is about.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct About {
     /// The number of the message.
     pub message: Option<NonZeroU64>,

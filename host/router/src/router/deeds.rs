@@ -1,40 +1,39 @@
 //! What proxies would have done in a dry run, until the user is told.
 
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 
 use acp_chain_channel::MessageId;
 use acp_chain_channel::limits::{Account, Charge, NOTICES};
-use acp_chain_hops::exchange::ExchangeId;
 use acp_chain_hops::route::HopIndex;
 use acp_chain_hops::routed::Routed;
-use acp_chain_recorder::Would;
+use acp_chain_recorder::{About, Would};
 use acp_chain_rpc::Kind;
 
 /// The message that a proxy would have done something with.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct DeedObject {
     pub kind: Kind,
-    /// The method; of a response, that of the request.
-    pub method: Arc<str>,
-    pub session: Option<Arc<str>>,
-    /// Its number in the trace.
-    pub message: Option<NonZeroU64>,
-    /// The number of the request.
-    pub request: Option<ExchangeId>,
+    pub about: About,
 }
 
 impl DeedObject {
     pub fn of(routed: &Routed) -> Self {
         Self {
             kind: routed.message.kind(),
-            method: routed.method.clone(),
-            session: routed.session().cloned(),
-            message: routed.number,
-            request: routed.exchange,
+            about: about(routed),
         }
+    }
+}
+
+/// What a line of the trace says of a message.
+pub(super) fn about(routed: &Routed) -> About {
+    About {
+        message: routed.number,
+        request: routed.exchange,
+        method: routed.method.clone(),
+        session: routed.session().cloned(),
     }
 }
 
@@ -54,8 +53,8 @@ impl Deed {
         self.hop == hop
             && self.would == would
             && self.kind == object.kind
-            && self.method == object.method
-            && self.session == object.session
+            && self.method == object.about.method
+            && self.session == object.about.session
     }
 }
 
@@ -96,7 +95,10 @@ impl Deeds {
             known.count += 1;
             return;
         }
-        let names = object.method.len() + object.session.as_ref().map_or(0, |name| name.len());
+        let About {
+            method, session, ..
+        } = &object.about;
+        let names = method.len() + session.as_ref().map_or(0, |name| name.len());
         let Some(charge) = self.account.charge(size_of::<Deed>() + names) else {
             self.left_out += 1;
             return;
@@ -105,8 +107,8 @@ impl Deeds {
             hop,
             would,
             kind: object.kind,
-            method: object.method.clone(),
-            session: object.session.clone(),
+            method: method.clone(),
+            session: session.clone(),
             count: 1,
             _charge: charge,
         });

@@ -18,7 +18,7 @@ use acp_chain_hops::exchange::Exchange;
 use acp_chain_hops::route::HopIndex;
 use acp_chain_hops::routed::Routed;
 use acp_chain_hops::version::version_of;
-use acp_chain_recorder::{Decision, Would};
+use acp_chain_recorder::{About, Decision, Would};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Message, code};
 
@@ -63,10 +63,12 @@ impl Core {
     fn note_sent(&mut self, index: HopIndex, message: &Message) {
         let object = DeedObject {
             kind: message.kind(),
-            method: message.method().clone(),
-            session: message.session().cloned(),
-            message: None,
-            request: None,
+            about: About {
+                message: None,
+                request: None,
+                method: message.method().clone(),
+                session: message.session().cloned(),
+            },
         };
         self.note_deed(index, Would::Send, &object, None);
     }

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::time::Instant;
 
 use super::core::Core;
-use super::deeds::DeedObject;
+use super::deeds::{DeedObject, about};
 use acp_chain_acp::Life;
 use acp_chain_channel::{Action, Part, Peer, Tally};
 use acp_chain_hops::exchange::{ExchangeId, Origin, Stage};
@@ -265,16 +265,10 @@ impl Core {
         if !self.is_traced() {
             return;
         }
-        let about = About {
-            message: object.message,
-            request: object.request,
-            method: object.method.clone(),
-            session: object.session.clone(),
-        };
         let event = Event::Spared {
             proxy: self.hops[index].name().to_owned(),
             would,
-            about,
+            about: object.about.clone(),
             why: why.map(str::to_owned),
         };
         self.record(event);
@@ -371,15 +365,6 @@ pub(super) fn decision_of(action: &Action) -> Decision {
         Action::Answer(_) => Decision::Answer,
         Action::Discard => Decision::Discard,
         Action::Hold => Decision::Hold,
-    }
-}
-
-fn about(routed: &Routed) -> About {
-    About {
-        message: routed.number,
-        request: routed.exchange,
-        method: routed.method.clone(),
-        session: routed.session().cloned(),
     }
 }
 
