@@ -46,7 +46,7 @@ pub struct Dialect {
     /// Whether calls that the agent rejects without a hook are known by that table. If not, a call that failed may be
     /// one of these.
     pub knows_rejected: bool,
-    tools: &'static [(&'static str, Kind)],
+    tools: Tools,
     /// Where updates of ACP have the name of a tool (JSON Pointer), as reports have it.
     pub tool_at: Option<&'static str>,
     places: Places,
@@ -57,6 +57,9 @@ pub struct Dialect {
     closed: fn(Moment, &str) -> Answer,
     attach: fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>,
 }
+
+/// The names of tools, separated by spaces, by their kind.
+type Tools = &'static [(Kind, &'static str)];
 
 /// Where reports have what: JSON Pointers, of which the first with a value counts.
 #[derive(Debug)]
@@ -314,9 +317,15 @@ impl Dialect {
         found.map(|(_, moment)| *moment).ok_or_else(unknown)
     }
 
+    /// The names of the tools that are known, each with its kind.
+    fn tools(&self) -> impl Iterator<Item = (&'static str, Kind)> {
+        let kinds = self.tools.iter();
+        kinds.flat_map(|(kind, names)| names.split(' ').map(move |name| (name, *kind)))
+    }
+
     fn kind(&self, tool: &str) -> Kind {
-        let found = self.tools.iter().find(|(name, _)| *name == tool);
-        found.map_or(Kind::Other, |(_, kind)| *kind)
+        let found = self.tools().find(|(name, _)| *name == tool);
+        found.map_or(Kind::Other, |(_, kind)| kind)
     }
 }
 

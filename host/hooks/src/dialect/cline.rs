@@ -9,21 +9,16 @@ use crate::{Attachment, CannotAttach, Kind, Run};
 pub(super) static CLINE: Dialect = Dialect {
     name: "cline",
     tools: &[
-        ("run_commands", Kind::Execute),
-        ("execute_command", Kind::Execute),
-        ("read_files", Kind::Read),
-        ("read_file", Kind::Read),
-        ("apply_patch", Kind::Edit),
-        ("editor", Kind::Edit),
-        ("write_to_file", Kind::Edit),
-        ("replace_in_file", Kind::Edit),
-        ("list_files", Kind::Search),
-        ("search_codebase", Kind::Search),
-        ("search_files", Kind::Search),
-        ("fetch_web_content", Kind::Fetch),
-        // Its calls have hooks.
-        ("spawn_agent", Kind::Think),
-        ("submit_and_exit", Kind::Think),
+        (Kind::Execute, "run_commands execute_command"),
+        (Kind::Read, "read_files read_file"),
+        (
+            Kind::Edit,
+            "apply_patch editor write_to_file replace_in_file",
+        ),
+        (Kind::Search, "list_files search_codebase search_files"),
+        (Kind::Fetch, "fetch_web_content"),
+        // The calls of what `spawn_agent` begins have hooks.
+        (Kind::Think, "spawn_agent submit_and_exit"),
     ],
     // It names the folder in whose place ours stands.
     switches: &[Switch::Argument("--config")],

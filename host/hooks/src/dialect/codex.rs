@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Dialect, NONE, Places, claude};
+use super::{Dialect, NONE, Places, Tools, claude};
 use crate::attach::{TIMEOUT, hooks};
 use crate::report::Report;
 use crate::unhooked::Unhooked;
@@ -91,28 +91,21 @@ const NO_TEXT: &str = "acp-chain: the proxies leave no text of this result";
 
 type Attach = fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>;
 
-type Tools = &'static [(&'static str, Kind)];
-
 const TOOLS: Tools = &[
-    ("Bash", Kind::Execute),
-    ("apply_patch", Kind::Edit),
-    ("view_image", Kind::Read),
-    ("web_search", Kind::Fetch),
-    ("update_plan", Kind::Think),
-    ("create_goal", Kind::Think),
-    ("get_goal", Kind::Think),
-    ("update_goal", Kind::Think),
+    (Kind::Execute, "Bash"),
+    (Kind::Edit, "apply_patch"),
+    (Kind::Read, "view_image"),
+    (Kind::Fetch, "web_search"),
+    (Kind::Think, "update_plan create_goal get_goal update_goal"),
     // Those of subagents, whose calls have hooks. Some models get them in this namespace.
-    ("spawn_agent", Kind::Think),
-    ("collaborationspawn_agent", Kind::Think),
-    ("close_agent", Kind::Think),
-    ("resume_agent", Kind::Think),
-    ("send_input", Kind::Think),
-    ("wait_agent", Kind::Think),
+    (
+        Kind::Think,
+        "spawn_agent collaborationspawn_agent close_agent resume_agent send_input wait_agent",
+    ),
 ];
 
 /// Where those of subagents begin in [`TOOLS`].
-const OF_SUBAGENTS: usize = 8;
+const OF_SUBAGENTS: usize = 5;
 
 /// It is not known whether calls of its subagents have hooks.
 const OLDER_TOOLS: Tools = TOOLS.split_at(OF_SUBAGENTS).0;

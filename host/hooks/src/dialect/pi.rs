@@ -7,14 +7,10 @@ use crate::{Attachment, Kind, Run};
 pub(super) static PI: Dialect = Dialect {
     name: "pi",
     tools: &[
-        ("bash", Kind::Execute),
-        ("powershell", Kind::Execute),
-        ("read", Kind::Read),
-        ("write", Kind::Edit),
-        ("edit", Kind::Edit),
-        ("find", Kind::Search),
-        ("grep", Kind::Search),
-        ("ls", Kind::Search),
+        (Kind::Execute, "bash powershell"),
+        (Kind::Read, "read"),
+        (Kind::Edit, "write edit"),
+        (Kind::Search, "find grep ls"),
     ],
     attach: |run, dialect| Ok(attach(run, dialect)),
     ..plugin::PLUGIN

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Dialect, FAILURE, NONE, Places, claude};
+use super::{Dialect, FAILURE, NONE, Places, Tools, claude};
 use crate::attach::{OverlayFile, Switch, TIMEOUT, hooks, merge};
 use crate::report::Report;
 use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
@@ -35,45 +35,30 @@ pub(super) static QWEN: Dialect = Dialect {
 };
 
 /// The tools of Gemini CLI, of which Qwen Code is made, and those of its own.
-pub(super) const TOOLS: &[(&str, Kind)] = &[
-    ("run_shell_command", Kind::Execute),
-    // Runs a command whose output reaches the model while it runs.
-    ("monitor", Kind::Execute),
-    ("task_stop", Kind::Execute),
-    ("list_background_processes", Kind::Execute),
-    ("read_background_output", Kind::Execute),
-    ("read_file", Kind::Read),
-    ("zoom_image", Kind::Read),
-    ("read_many_files", Kind::Read),
-    ("write_file", Kind::Edit),
-    ("edit", Kind::Edit),
-    ("replace", Kind::Edit),
-    ("notebook_edit", Kind::Edit),
-    // To a file that later sessions begin with.
-    ("save_memory", Kind::Edit),
-    ("list_directory", Kind::Search),
-    ("glob", Kind::Search),
-    ("grep_search", Kind::Search),
-    ("search_file_content", Kind::Search),
-    ("lsp", Kind::Search),
-    ("web_fetch", Kind::Fetch),
-    ("web_search", Kind::Fetch),
-    ("google_web_search", Kind::Fetch),
-    ("todo_write", Kind::Think),
-    ("write_todos", Kind::Think),
-    ("update_topic", Kind::Think),
-    ("task_create", Kind::Think),
-    ("task_list", Kind::Think),
-    ("task_update", Kind::Think),
-    ("get_goal", Kind::Think),
-    ("update_goal", Kind::Think),
-    ("tool_search", Kind::Think),
-    // Subagents, whose calls have hooks.
-    ("task", Kind::Think),
-    ("agent", Kind::Think),
-    ("invoke_agent", Kind::Think),
-    ("enter_plan_mode", Kind::SwitchMode),
-    ("exit_plan_mode", Kind::SwitchMode),
+pub(super) const TOOLS: Tools = &[
+    // `monitor` runs a command whose output reaches the model while it runs.
+    (
+        Kind::Execute,
+        "run_shell_command monitor task_stop list_background_processes read_background_output",
+    ),
+    (Kind::Read, "read_file zoom_image read_many_files"),
+    // `save_memory` writes to a file that later sessions begin with.
+    (
+        Kind::Edit,
+        "write_file edit replace notebook_edit save_memory",
+    ),
+    (
+        Kind::Search,
+        "list_directory glob grep_search search_file_content lsp",
+    ),
+    (Kind::Fetch, "web_fetch web_search google_web_search"),
+    // The calls of subagents (`task`, `agent` and `invoke_agent`) have hooks.
+    (
+        Kind::Think,
+        "todo_write write_todos update_topic task_create task_list task_update get_goal \
+         update_goal tool_search task agent invoke_agent",
+    ),
+    (Kind::SwitchMode, "enter_plan_mode exit_plan_mode"),
 ];
 
 fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {

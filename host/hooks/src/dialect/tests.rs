@@ -366,7 +366,7 @@ fn reports_that_are_odd_are_malformed() {
 #[test]
 fn no_harmless_tool_of_opencode_has_a_name_that_one_of_a_server_could_have() {
     for name in ["opencode", "kilo"] {
-        for (tool, kind) in dialect(name).unwrap().tools {
+        for (tool, kind) in dialect(name).unwrap().tools() {
             let is_harmless = !matches!(kind, Kind::Edit | Kind::Execute | Kind::Fetch);
             assert!(!is_harmless || !tool.contains('_'), "{tool}");
         }
@@ -376,9 +376,9 @@ fn no_harmless_tool_of_opencode_has_a_name_that_one_of_a_server_could_have() {
 /// A server `add` with a tool `tasks` could give it.
 #[test]
 fn no_tool_of_auggie_has_a_name_that_one_of_a_server_could_have() {
-    let tools = dialect("auggie").unwrap().tools.iter();
+    let tools = dialect("auggie").unwrap().tools();
     let odd: Vec<_> = tools.filter(|(tool, _)| tool.contains('_')).collect();
-    assert_eq!(odd, Vec::<&(&str, Kind)>::new());
+    assert_eq!(odd, Vec::<(&str, Kind)>::new());
 }
 
 /// As the agents offered them to a model, in these versions.
@@ -455,8 +455,8 @@ fn the_names_of_tools_are_unique_and_dialects_are_found() {
             dialect(known.name).map(|found| found.name),
             Some(known.name)
         );
-        for (tool, _) in known.tools {
-            let same = known.tools.iter().filter(|(name, _)| name == tool);
+        for (tool, _) in known.tools() {
+            let same = known.tools().filter(|(name, _)| *name == tool);
             assert_eq!(same.count(), 1, "{} {tool}", known.name);
         }
         assert_eq!(known.kind("no such tool"), Kind::Other);
