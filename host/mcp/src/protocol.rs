@@ -160,8 +160,7 @@ pub(super) fn clipped(text: &str) -> String {
     if text.len() <= QUOTED {
         return text.to_owned();
     }
-    let end = (0..=QUOTED).rev().find(|at| text.is_char_boundary(*at));
-    format!("{}…", &text[..end.unwrap_or(0)])
+    format!("{}…", &text[..text.floor_char_boundary(QUOTED)])
 }
 
 /// The JSON text of a string.

@@ -27,14 +27,11 @@ pub fn difference(who: &str, what: &str, expected: &str, came: &str) -> [String;
 }
 
 fn line_at(mark: char, who: &str, what: &str, body: &str, at: usize) -> String {
-    let mut from = if body.len() > SHOWN {
-        at.min(body.len()).saturating_sub(BEFORE)
+    let from = if body.len() > SHOWN {
+        body.floor_char_boundary(at.min(body.len()).saturating_sub(BEFORE))
     } else {
         0
     };
-    while !body.is_char_boundary(from) {
-        from -= 1;
-    }
     let dots = if from > 0 { "…" } else { "" };
     let (what, body) = (quote(what, SHOWN), quote(&body[from..], SHOWN));
     format!("{mark} {who}: {what} {dots}{body}")

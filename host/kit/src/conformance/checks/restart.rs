@@ -93,10 +93,7 @@ fn first_garbage(under_test: &UnderTest, saved: &[String]) -> Option<Finding> {
         }
     }
     let cut = saved.iter().map(|state| {
-        let mut half = state.len() / 2;
-        while !state.is_char_boundary(half) {
-            half -= 1;
-        }
+        let half = state.floor_char_boundary(state.len() / 2);
         state[..half].to_owned()
     });
     let garbage = GARBAGE.iter().map(|state| (*state).to_owned());
