@@ -156,10 +156,7 @@ pub fn all() -> Vec<Result<CommandLine, Unusable>> {
 
 /// The path of a program in the `PATH` of a command.
 pub fn find(command: &CommandLine, program: &OsStr) -> Option<PathBuf> {
-    let own = command.env.iter().rev().find(|(name, _)| name == "PATH");
-    let path = own.map(|(_, path)| path.clone());
-    let path = path.or_else(|| env::var_os("PATH"));
-    which::which_in(program, path, env::current_dir().ok()?).ok()
+    which::which_in(program, command.variable("PATH"), env::current_dir().ok()?).ok()
 }
 
 /// What speaks ACP in place of a command that is known not to.

@@ -229,10 +229,8 @@ fn program(owner: &str, command: &CommandLine) -> Vec<ProtectedFile> {
 
 /// The search path of a program named without a path.
 fn search(command: &CommandLine) -> Vec<PathBuf> {
-    let own = command.env.iter().rfind(|(name, _)| name == "PATH");
-    let search = own.map(|(_, value)| value.clone());
-    let search = search.or_else(|| std::env::var_os("PATH"));
-    std::env::split_paths(&search.unwrap_or_default()).collect()
+    let search = command.variable("PATH").unwrap_or_default();
+    std::env::split_paths(&search).collect()
 }
 
 /// The file of a program.

@@ -54,6 +54,12 @@ impl CommandLine {
         command
     }
 
+    /// The value of a variable in the program's environment.
+    pub fn variable(&self, name: &str) -> Option<OsString> {
+        let own = self.env.iter().rfind(|(key, _)| key == name);
+        own.map_or_else(|| env::var_os(name), |(_, value)| Some(value.clone()))
+    }
+
     /// Adds the token for a remote agent, if our environment has one.
     #[must_use]
     pub fn with_connect_token(mut self) -> Self {

@@ -110,7 +110,7 @@ pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
     let newest = Version::new(u64::MAX, 0, 0);
     let agent = known(&name, version.as_ref().unwrap_or(&newest));
     let agent = agent.ok_or_else(unknown)?;
-    let value = |name: &str| variable(&command.env, name);
+    let value = |name: &str| variable(command, name);
     let dialect = agent.dialect();
     let off = dialect.and_then(|dialect| dialect.switched_off_by(&command.args, &value));
     if let Some(name) = off {
@@ -127,12 +127,13 @@ pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
 /// named one, or the one that is installed apart is of another package or version.
 fn other_program(agent: &KnownAgent, command: &CommandLine) -> Option<String> {
     for name in agent.replaced_by.iter().copied() {
-        if is_set(command, name) || overrides(command, name) {
+        let set = command.variable(name).filter(|value| !value.is_empty());
+        if set.is_some() || overrides(command, name) {
             return Some(format!("{name} has it start another program than its own"));
         }
     }
     let runs = agent.runs?;
-    let named = variable(&command.env, runs.variable).filter(|named| !named.is_empty());
+    let named = variable(command, runs.variable).filter(|named| !named.is_empty());
     let program = named.unwrap_or_else(|| runs.name.to_owned());
     let file = find(command, OsStr::new(&program)).and_then(|path| path.canonicalize().ok());
     let package = file.and_then(|file| around(&file));
@@ -142,17 +143,6 @@ fn other_program(agent: &KnownAgent, command: &CommandLine) -> Option<String> {
     let (tried, versions) = (runs.package, runs.versions());
     let program = quote(&program, MAX_QUOTE);
     (!is_tried).then(|| format!("`{program}`, which it starts, is not {tried} {versions}"))
-}
-
-/// Whether the agent's environment has a variable with a value.
-fn is_set(command: &CommandLine, name: &str) -> bool {
-    let mut entries = command.env.iter().rev();
-    let own = entries.find(|(key, _)| key == name);
-    let value = match own {
-        Some((_, value)) => Some(value.clone()),
-        None => std::env::var_os(name),
-    };
-    value.is_some_and(|value| !value.is_empty())
 }
 
 fn package(command: &CommandLine) -> Option<Package> {

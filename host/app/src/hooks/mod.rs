@@ -417,14 +417,13 @@ fn attach(
     plan: &HooksPlan,
 ) -> Result<Option<Value>, NoHooks> {
     let folder = server.folder().ok_or(NoHooks::NoFolder)?;
-    let environment = command.env.clone();
     let attachment = server.dialect().attach(&Run {
         client,
         overlay: folder,
         reads_results: plan.reads_results,
         are_required: plan.mode == HooksMode::Required,
         args: &command.args,
-        variable: &|name| variable(&environment, name),
+        variable: &|name| variable(command, name),
         text: &text,
         names: &names,
     })?;
@@ -446,13 +445,8 @@ fn attach(
 }
 
 /// A variable of the agent's environment.
-fn variable(
-    environment: &[(std::ffi::OsString, std::ffi::OsString)],
-    name: &str,
-) -> Option<String> {
-    let own = environment.iter().rev().find(|(key, _)| key == name);
-    let value = own.map(|(_, value)| value.clone());
-    value.or_else(|| std::env::var_os(name))?.into_string().ok()
+fn variable(command: &CommandLine, name: &str) -> Option<String> {
+    command.variable(name)?.into_string().ok()
 }
 
 fn text(path: &Path) -> io::Result<Option<String>> {
