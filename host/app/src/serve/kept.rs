@@ -81,7 +81,7 @@ struct Spent {
 /// If it cannot be read.
 pub fn read(set: &ServeSettings, user: Option<&str>, most: usize) -> Result<Kept, ChainError> {
     let runtime = crate::runtime()?;
-    if let Some(place) = set.store.as_ref().and_then(place_of_values) {
+    if let Some(place) = place_of_values(set) {
         let mut shared = acp_chain_state::open_shared(&place).map_err(ChainError::new)?;
         let kept = runtime.block_on(read_shelf(&mut shared, user, most));
         return kept.map_err(ChainError::new);

@@ -24,7 +24,7 @@ mod pressure;
 mod server;
 pub mod store;
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,11 +70,8 @@ pub fn open(
 ) -> Result<OpenServer, ChainError> {
     let address = set.listen.unwrap_or(LISTEN);
     set.gate.check(address).map_err(ChainError::misuse)?;
-    let access = set
-        .access_log
-        .as_deref()
-        .map(access_log::open)
-        .transpose()?;
+    let access = set.access_log.as_deref().map(access_log::open);
+    let access = access.transpose()?;
     let options = ChainOptions {
         protected: protected_files(&set),
         ..options
@@ -83,6 +80,7 @@ pub fn open(
     if let Some(unused) = store::unused_values(&set) {
         report.warns(&unused);
     }
+    let shared = store::place_of_values(&set);
     let others = options.plan(Role::Agent)?;
     let routes = plan_routes(set.routes, &options)?;
     let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
@@ -118,17 +116,8 @@ pub fn open(
     let keys = KeysFeed::begin(&set.gate, &program, log.as_deref());
     let mut keys = keys.map_err(ChainError::new)?;
     let config = tls.as_ref().map(|tls| tls.config.clone());
-    let server = Server::open(address, settings, config).map_err(|error| {
-        let next = match error.kind() {
-            ErrorKind::AddrInUse => {
-                "; another program listens there: `--listen` names another address"
-            }
-            _ => "",
-        };
-        ChainError::new(format_args!(
-            "{address} cannot be listened at: {error}{next}"
-        ))
-    })?;
+    let server = Server::open(address, settings, config);
+    let server = server.map_err(|error| not_listening(address, &error))?;
     let metrics = set.metrics.map(Metrics::open).transpose();
     let metrics = metrics
         .map_err(|error| ChainError::new(format_args!("metrics cannot be served: {error}")))?;
@@ -145,7 +134,6 @@ pub fn open(
     let begun = receipts::observed(exported, options.receipts.as_ref(), log.as_deref());
     let (observed, last) = begun.map_err(ChainError::misuse)?;
     let tracer = observed.map(Trace::tracer);
-    let shared = set.store.as_ref().and_then(store::place_of_values);
     let values = ValuesProcess::start(plans.map(|plan| &plan.values), shared)?;
     let supervisor = supervise(&program)?;
     // The loading runtime ends here, and no thread keeps rights.
@@ -174,6 +162,16 @@ pub fn open(
         program,
         log,
     })
+}
+
+fn not_listening(address: SocketAddr, error: &io::Error) -> ChainError {
+    let next = match error.kind() {
+        ErrorKind::AddrInUse => "; another program listens there: `--listen` names another address",
+        _ => "",
+    };
+    ChainError::new(format_args!(
+        "{address} cannot be listened at: {error}{next}"
+    ))
 }
 
 /// Plans the chains of users with routes.

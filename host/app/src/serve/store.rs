@@ -73,8 +73,8 @@ fn place(settings: &StoreSettings) -> Result<Place, Error> {
 
 /// The database in which proxies store values, if replicas share them: with a quarter as many connections, at least one,
 /// beside those of the store.
-pub(super) fn place_of_values(settings: &StoreSettings) -> Option<PostgresPlace> {
-    let postgres = settings.postgres.as_ref()?;
+pub(super) fn place_of_values(set: &ServeSettings) -> Option<PostgresPlace> {
+    let postgres = set.store.as_ref()?.postgres.as_ref()?;
     Some(PostgresPlace {
         connections: postgres.connections.div_ceil(4),
         ..postgres.clone()
@@ -83,8 +83,7 @@ pub(super) fn place_of_values(settings: &StoreSettings) -> Option<PostgresPlace>
 
 /// Whether the replicas share what proxies store.
 pub fn has_values(set: &ServeSettings) -> bool {
-    let settings = set.store.as_ref();
-    settings.is_some_and(|settings| settings.postgres.is_some())
+    place_of_values(set).is_some()
 }
 
 /// Lists what proxies have stored for the users of a server, in its store.
@@ -100,12 +99,10 @@ pub fn wipe_values(set: &ServeSettings, filter: &Filter) -> Result<Removed, Chai
 /// Moves what proxies have stored for users of a server from the data folder into the store, if that has their values. If
 /// an error is returned, `moved` has what was moved before.
 pub fn move_values(set: &ServeSettings, moved: &mut Moved) -> Result<(), ChainError> {
-    let place = set.store.as_ref().and_then(place_of_values);
-    let (Some(place), Ok(path)) = (place, home::database()) else {
+    let (Some(place), Ok(path)) = (place_of_values(set), home::database()) else {
         return Ok(());
     };
-    let found = Database::find(&path).map_err(ChainError::new)?;
-    let Some(mut database) = found else {
+    let Some(mut database) = Database::find(&path).map_err(ChainError::new)? else {
         return Ok(());
     };
     let mut shared = acp_chain_state::open_shared(&place).map_err(ChainError::new)?;
@@ -141,8 +138,7 @@ pub(super) fn unused_values(set: &ServeSettings) -> Option<String> {
 fn shared_values(set: &ServeSettings) -> Result<PostgresPlace, ChainError> {
     let none = "no replicas share what proxies store: `store` in `[serve]` of your config.toml names no database of \
                 PostgreSQL, so it is in the data folder of each server's user, as `acp-chain state list` shows";
-    let place = set.store.as_ref().and_then(place_of_values);
-    place.ok_or_else(|| ChainError::misuse(none))
+    place_of_values(set).ok_or_else(|| ChainError::misuse(none))
 }
 
 /// Asks the store, as an operator does: once, and not for a server.
