@@ -116,14 +116,9 @@ pub fn check_chain(manifest: &Manifest) -> Result<(), Error> {
 
 /// Fails if a proxy of a manifest may write to a protected file.
 pub fn check(manifest: &Manifest, proxies: &[ProxyPlan], named: &NamedFiles) -> Result<(), Error> {
-    let given = || {
-        proxies.iter().flat_map(|proxy| {
-            let opened = proxy.directories.iter();
-            opened.map(|opened| (&proxy.entry, opened))
-        })
-    };
-    let writable = given().filter(|(_, opened)| opened.directory.write);
-    let writable: Vec<_> = writable
+    let given = proxies::directories(proxies);
+    let writable: Vec<_> = given
+        .filter(|(_, opened)| opened.directory.write)
         .map(|(entry, opened)| Writable::new(entry, opened))
         .collect();
     if writable.is_empty() {
@@ -137,7 +132,7 @@ pub fn check(manifest: &Manifest, proxies: &[ProxyPlan], named: &NamedFiles) -> 
     for (owner, command) in &named.programs {
         all.extend(program(owner, command));
     }
-    for (entry, opened) in given() {
+    for (entry, opened) in proxies::directories(proxies) {
         let what = format!("what the proxy `{}` is given", entry.id);
         all.push(ProtectedFile::new(what, &opened.by));
     }
@@ -278,14 +273,10 @@ impl ProtectedFile {
 
     /// A directory whose whole content must not change.
     fn within(what: impl Into<String>, directory: &Path) -> Self {
-        let mut names = trail::names(directory);
-        let inside = names.last().map(|name| name.join("any"));
-        names.extend(inside);
-        Self {
-            what: what.into(),
-            path: directory.to_owned(),
-            names,
-        }
+        let mut file = Self::new(what, directory);
+        let inside = file.names.last().map(|name| name.join("any"));
+        file.names.extend(inside);
+        file
     }
 }
 

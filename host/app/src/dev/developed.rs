@@ -82,11 +82,7 @@ impl DevProject {
     fn check_sources(&self, manifest: &Manifest, proxies: &[ProxyPlan]) -> Result<(), Error> {
         let mut sources = sources::elsewhere(&self.folder);
         sources.push(self.folder.clone());
-        let mut given = proxies.iter().flat_map(|proxy| {
-            let opened = proxy.directories.iter();
-            opened.map(|opened| (&proxy.entry, opened))
-        });
-        let is_within = given.find(|(_, opened)| {
+        let is_within = proxies::directories(proxies).find(|(_, opened)| {
             let real = files::real(&opened.by);
             let is_within = real.is_ok_and(|real| {
                 let mut sources = sources.iter();

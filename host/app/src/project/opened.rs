@@ -39,10 +39,8 @@ impl OpenProject {
         }
         let proxies = proxies::open(&manifest)?;
         let each = |check: &dyn Fn(&Opened) -> Result<(), String>| {
-            for ProxyPlan { entry, directories } in &proxies {
-                for opened in directories.iter() {
-                    check(opened).map_err(|wrong| Error::Proxy(manifest.about(entry, &wrong)))?;
-                }
+            for (entry, opened) in proxies::directories(&proxies) {
+                check(opened).map_err(|wrong| Error::Proxy(manifest.about(entry, &wrong)))?;
             }
             Ok::<_, Error>(())
         };
