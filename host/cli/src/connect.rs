@@ -123,11 +123,7 @@ impl Connect {
             let target = target.clone();
             runtime.spawn(async move {
                 let client = Transport::lines(input, output, LINE);
-                let done = match client::connect(&target, LINE) {
-                    Ok(agent) => join(client, agent).await,
-                    Err(error) => Err(error.into()),
-                };
-                if let Err(error) = done {
+                if let Err(error) = join(client, &target).await {
                     tracing::error!("{error}");
                 }
             });
@@ -142,14 +138,14 @@ impl Connect {
         let target = self.target()?;
         let (input, output) = acp_chain_app::streams()?;
         let client = Transport::lines(input, output, LINE);
-        let agent = client::connect(&target, LINE)?;
-        join(client, agent).await
+        join(client, &target).await
     }
 }
 
-/// Copies messages both ways until either end disconnects. Fails if the agent caused that; if the agent has sent
-/// nothing, the client's first request is answered with the error.
-async fn join(client: Transport, agent: Transport) -> Result<()> {
+/// Connects to the agent, and copies messages both ways until either end disconnects. Fails if the agent caused that; if
+/// the agent has sent nothing, the client's first request is answered with the error.
+async fn join(client: Transport, target: &Target) -> Result<()> {
+    let agent = client::connect(target, LINE)?;
     let (mut from_client, mut to_agent) = (client.incoming, agent.outgoing);
     let (mut from_agent, mut to_client) = (agent.incoming, client.outgoing);
     let first = OnceLock::new();
@@ -207,16 +203,15 @@ fn push(frame: Frame, outbox: &mut Outbox) -> Result<()> {
         Frame::Line(line) => {
             outbox.push(&one_line(line));
             outbox.push_str("\n");
-            Ok(())
         }
-        Frame::Message(message) => {
-            message.write(None, outbox);
-            Ok(())
-        }
+        Frame::Message(message) => message.write(None, outbox),
         // The peer disconnected in the middle of a message.
-        Frame::Torn(_) => Ok(()),
-        Frame::TooLong { len, limit, .. } => Err(wrong!(
-            "a message has {len} bytes; at most {limit} are allowed"
-        )),
+        Frame::Torn(_) => {}
+        Frame::TooLong { len, limit, .. } => {
+            return Err(wrong!(
+                "a message has {len} bytes; at most {limit} are allowed"
+            ));
+        }
     }
+    Ok(())
 }

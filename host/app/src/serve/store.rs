@@ -150,8 +150,7 @@ pub fn ask(set: &ServeSettings, calls: &[Call]) -> Result<Vec<Answer>, ChainErro
 fn named(set: &ServeSettings) -> Result<Place, ChainError> {
     let none = "there is no store: name one by `store` in `[serve]` of your config.toml";
     let settings = set.store.as_ref();
-    let found = place(settings.ok_or_else(|| ChainError::misuse(none))?)?;
-    Ok(found)
+    Ok(place(settings.ok_or_else(|| ChainError::misuse(none))?)?)
 }
 
 /// Brings the tables of the store up to date. Returns how many steps that took.
