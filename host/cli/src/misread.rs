@@ -25,27 +25,28 @@ pub fn report(mut error: Error, command: Option<&str>) -> ExitCode {
 /// Adds a tip to the error about the arguments of a command.
 fn add_tip(error: &mut Error, command: Option<&str>) {
     leave_out_hidden(error);
+    if let Some((kind, tip)) = tip(error, command)
+        && error.get(kind).is_none()
+    {
+        error.insert(kind, tip);
+    }
+}
+
+fn tip(error: &mut Error, command: Option<&str>) -> Option<(ContextKind, ContextValue)> {
     let typed = |kind| match error.get(kind) {
         Some(ContextValue::String(typed)) => Some(typed.clone()),
         _ => None,
     };
-    let (kind, tip) = match error.kind() {
+    Some(match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let Some(name) =
-                typed(ContextKind::InvalidSubcommand).and_then(|typed| jumbled(&typed))
-            else {
-                return;
-            };
+            let name = jumbled(&typed(ContextKind::InvalidSubcommand)?)?;
             let kind = ContextKind::SuggestedSubcommand;
             (kind, ContextValue::Strings(vec![name]))
         }
         // That of clap is right only for an installed agent.
         ErrorKind::UnknownArgument if error.get(ContextKind::Suggested).is_some() => {
-            let Some(word) =
-                typed(ContextKind::InvalidArg).filter(|_| command.is_some_and(launches_agent))
-            else {
-                return;
-            };
+            let word = typed(ContextKind::InvalidArg)?;
+            command.filter(|command| launches_agent(command))?;
             error.remove(ContextKind::Suggested);
             suggested(format!(
                 "the agent's arguments go after '--': 'NAME -- {word}' if it is installed, or else its whole command, \
@@ -53,19 +54,13 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
             ))
         }
         ErrorKind::UnknownArgument if command == Some("add") => {
-            let Some(word) = typed(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))
-            else {
-                return;
-            };
+            let word = typed(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))?;
             suggested(format!(
                 "extensions are added one by one: 'acp-chain add {word}'"
             ))
         }
         ErrorKind::UnknownArgument if command == Some("setup") => {
-            let Some(word) = typed(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))
-            else {
-                return;
-            };
+            let word = typed(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))?;
             suggested(format!(
                 "an agent is named with '--agent {word}', an extension with '--with {word}', and a command gets a name \
                  by 'acp-chain agent add NAME -- COMMAND'"
@@ -76,31 +71,22 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
                 let extension = Path::new(file).extension();
                 extension.is_some_and(|extension| extension == "toml")
             };
-            let file = typed(ContextKind::InvalidArg).filter(is_manifest);
-            let Some(file) = file.filter(|_| command.is_some_and(takes_manifest)) else {
-                return;
-            };
+            let file = typed(ContextKind::InvalidArg).filter(is_manifest)?;
+            command.filter(|command| takes_manifest(command))?;
             suggested(format!("a manifest is named with '--manifest {file}'"))
         }
         ErrorKind::InvalidValue
             if command == Some("setup") && error.get(ContextKind::SuggestedValue).is_none() =>
         {
-            let word = typed(ContextKind::InvalidValue);
-            let Some(tip) = word.and_then(|word| in_place_of_editor(&word)) else {
-                return;
-            };
-            suggested(tip)
+            suggested(in_place_of_editor(&typed(ContextKind::InvalidValue)?)?)
         }
         // Where a value is missing, clap does not name those that are possible.
         ErrorKind::MissingRequiredArgument if command == Some("new") && lacks_language(error) => {
             let names: Vec<_> = LANGUAGES.iter().map(|language| language.name).collect();
             suggested(format!("the languages are {}", names.join(", ")))
         }
-        _ => return,
-    };
-    if error.get(kind).is_none() {
-        error.insert(kind, tip);
-    }
+        _ => return None,
+    })
 }
 
 fn suggested(tip: String) -> (ContextKind, ContextValue) {
