@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use acp_chain_permissions::{AGENTS, Agent, Folders, Import as Imported, Left, import};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_system::files::real;
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 
 use super::output::Output;
@@ -20,8 +20,8 @@ Examples:
   acp-chain permissions import codex --json")]
 pub struct Import {
     /// The agents; by default, all that have rules here
-    #[arg(value_name = "AGENT")]
-    agents: Vec<NamedAgent>,
+    #[arg(value_name = "AGENT", value_parser = agents())]
+    agents: Vec<Agent>,
     /// Take what agents allow in this project instead of what they allow you everywhere, for the project's
     /// `acp-chain.toml`. What they deny, or ask about, is taken from everywhere
     #[arg(long, value_name = "FOLDER")]
@@ -30,23 +30,12 @@ pub struct Import {
     output: Output,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum NamedAgent {
-    Claude,
-    Codex,
-    Gemini,
-    Opencode,
-}
-
-impl From<NamedAgent> for Agent {
-    fn from(named: NamedAgent) -> Self {
-        match named {
-            NamedAgent::Claude => Self::Claude,
-            NamedAgent::Codex => Self::Codex,
-            NamedAgent::Gemini => Self::Gemini,
-            NamedAgent::Opencode => Self::Opencode,
-        }
-    }
+fn agents() -> impl TypedValueParser<Value = Agent> {
+    PossibleValuesParser::new(AGENTS.map(Agent::name)).try_map(|name| {
+        let mut agents = AGENTS.into_iter();
+        let named = agents.find(|agent| agent.name() == name);
+        named.ok_or("there is no such agent")
+    })
 }
 
 impl Import {
@@ -59,10 +48,10 @@ impl Import {
             found.map_err(|error| wrong!("--project {shown}: {error}"))
         });
         folders.project = project.transpose()?;
-        let agents: Vec<Agent> = if self.agents.is_empty() {
+        let agents = if self.agents.is_empty() {
             AGENTS.to_vec()
         } else {
-            self.agents.iter().copied().map(Agent::from).collect()
+            self.agents
         };
         let imports = agents
             .into_iter()
