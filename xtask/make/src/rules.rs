@@ -50,7 +50,7 @@ pub fn make(workspace: &Workspace) -> Result<()> {
         &revision[..revision.len().min(12)]
     );
 
-    let catalogue = Catalogue::parse(text)?;
+    let catalogue = toml::from_str::<Catalogue>(text)?;
     let filter = filter::of_all(&catalogue.filter)?;
     let (mut rules, mut left) = (Vec::new(), Vec::new());
     for mut entry in catalogue.rules {

@@ -34,12 +34,6 @@ const OF_TESTS: [&str; 4] = ["benches", "test", "tests", "testing"];
 const SHARE: usize = 5_000_000;
 const KINDS: [&str; 10] = ["c", "h", "js", "json", "md", "mjs", "py", "rs", "ts", "txt"];
 
-/// The findings of one side.
-struct SideFindings {
-    /// The secrets, each with the number of its text.
-    secrets: Vec<(usize, String)>,
-}
-
 /// Compares, and prints the figures. The peers have to be installed.
 pub fn compare(workspace: &Workspace) -> Result<()> {
     let (name, version) = ENGINE;
@@ -60,11 +54,10 @@ pub fn compare(workspace: &Workspace) -> Result<()> {
     let theirs = by_engine(workspace, &engine, &rules, &examples)?;
     let ours = by_us(workspace, &examples)?;
     let missed: Vec<_> = theirs
-        .secrets
         .iter()
         .filter(|(text, secret)| ours[*text].0.contains(secret))
         .collect();
-    let all = theirs.secrets.len();
+    let all = theirs.len();
     let found = all - missed.len();
     println!(
         "examples: {} texts, {all} secrets by the engine, {found} of them by redact",
@@ -73,9 +66,7 @@ pub fn compare(workspace: &Workspace) -> Result<()> {
 
     let ordinary = ordinary(workspace)?;
     let bytes: usize = ordinary.iter().map(String::len).sum();
-    let theirs = by_engine(workspace, &engine, &rules, &ordinary)?
-        .secrets
-        .len();
+    let theirs = by_engine(workspace, &engine, &rules, &ordinary)?.len();
     let ours = by_us(workspace, &ordinary)?;
     let found_by_us: Vec<_> = (0..)
         .zip(ours.iter().map(|(_, names)| names))
@@ -220,12 +211,13 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
+/// The secrets that the engine finds, each with the number of its text.
 fn by_engine(
     workspace: &Workspace,
     engine: &Path,
     rules: &Path,
     texts: &[String],
-) -> Result<SideFindings> {
+) -> Result<Vec<(usize, String)>> {
     let folder = workspace.target("xtask/secrets");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
@@ -260,7 +252,7 @@ fn by_engine(
             secrets.push((number.parse()?, secret.to_owned()));
         }
     }
-    Ok(SideFindings { secrets })
+    Ok(secrets)
 }
 
 /// Builds the example that redacts texts, with the features of the workspace, so that the tests' build has it already.

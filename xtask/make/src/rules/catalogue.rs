@@ -1,6 +1,5 @@
 //! The catalogue, as it is published.
 
-use anyhow::Result;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -28,10 +27,4 @@ pub struct Entry {
     /// Which group of the regex is the secret; 0 for the first one.
     #[serde(default)]
     pub value_group: usize,
-}
-
-impl Catalogue {
-    pub fn parse(text: &str) -> Result<Self> {
-        Ok(toml::from_str(text)?)
-    }
 }
