@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::hooks::HooksPlan;
 use crate::plan::Plan;
 use crate::project::{OpenProject, ProjectStart, first_line};
-use crate::receipts::{self, AgreedBy, ReceiptsTarget};
+use crate::receipts::{self, AgreedBy};
 use crate::run::{self, StartFailure, written};
 use crate::trace::{self, TraceTarget};
 use crate::values::ValuesPlan;
@@ -16,6 +16,7 @@ use crate::{ChainError, Error, Report, home};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{Role, Settings};
+use acp_chain_manifest::ReceiptsEntry;
 use acp_chain_mcp::reach::Reach;
 use acp_chain_project::{Content, Keep, Standing, is_signed, vouched};
 use acp_chain_rpc::transport::Transport;
@@ -24,7 +25,7 @@ use acp_chain_system::{descriptors, stop};
 /// Serves the host on standard input and output. Returns the exit code.
 pub async fn serve(
     target: Option<TraceTarget>,
-    ledger: Option<ReceiptsTarget>,
+    ledger: Option<ReceiptsEntry>,
     log: Option<PathBuf>,
     report: &'static dyn Report,
 ) -> Result<u8, Error> {

@@ -41,48 +41,27 @@ pub enum AgreedBy {
     ProjectSigner(Digest, String),
 }
 
-/// The log of a run.
-#[derive(Clone, Debug)]
-pub struct ReceiptsTarget {
-    /// The folder, absolute.
-    pub folder: PathBuf,
-    /// How many days records are kept; `None` for ever.
-    pub keep_days: Option<u32>,
-    pub on_failure: OnReceiptsFailure,
+/// The files of a log that no proxy may write to, each with its description.
+pub fn files(target: &ReceiptsEntry) -> Vec<(&'static str, PathBuf)> {
+    let files = FILES.iter().map(|name| target.folder.join(name));
+    files.map(|file| ("the receipts", file)).collect()
 }
 
-impl ReceiptsTarget {
-    /// The log that a table of the user describes.
-    pub fn new(entry: ReceiptsEntry) -> io::Result<Self> {
-        Ok(Self {
-            folder: std::path::absolute(entry.folder)?,
-            keep_days: entry.keep_days,
-            on_failure: entry.on_failure,
-        })
+/// The options of `project-chain` for a log.
+pub fn options(target: &ReceiptsEntry) -> Vec<OsString> {
+    let mut options = vec!["--receipts".into(), target.folder.clone().into_os_string()];
+    if let Some(days) = target.keep_days {
+        options.extend(["--receipts-keep-days".into(), days.to_string().into()]);
     }
-
-    /// Files that no proxy may write to, each with its description.
-    pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
-        let files = FILES.iter().map(|name| self.folder.join(name));
-        files.map(|file| ("the receipts", file)).collect()
-    }
-
-    /// The options of `project-chain` for this log.
-    pub fn options(&self) -> Vec<OsString> {
-        let mut options = vec!["--receipts".into(), self.folder.clone().into_os_string()];
-        if let Some(days) = self.keep_days {
-            options.extend(["--receipts-keep-days".into(), days.to_string().into()]);
-        }
-        let on_failure = self.on_failure.as_str();
-        options.extend(["--receipts-on-failure".into(), on_failure.into()]);
-        options
-    }
+    let on_failure = target.on_failure.as_str();
+    options.extend(["--receipts-on-failure".into(), on_failure.into()]);
+    options
 }
 
 /// The trace of a process, of which receipts are written, too, if they are wanted; and their last checkpoint.
 pub fn observed(
     trace: Option<Trace>,
-    target: Option<&ReceiptsTarget>,
+    target: Option<&ReceiptsEntry>,
     log: Option<&Path>,
 ) -> Result<(Option<Trace>, Option<LastCheckpoint>), Error> {
     let Some(target) = target else {
@@ -100,7 +79,7 @@ pub fn observed(
 }
 
 /// Starts the process, and waits until it has opened the log.
-fn begin(target: &ReceiptsTarget, log: Option<&Path>) -> io::Result<Client> {
+fn begin(target: &ReceiptsEntry, log: Option<&Path>) -> io::Result<Client> {
     let mut command = beside::command(SUBCOMMAND, log)?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut process = command.spawn()?;

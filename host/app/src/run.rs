@@ -8,7 +8,7 @@ use acp_chain_conductor::native::{self, CommandLine, SpawnError, Supervisor};
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{self as chain, Chain, Exit, Role, Settings};
 use acp_chain_extension::Installed;
-use acp_chain_manifest::{HooksMode, Manifest, User};
+use acp_chain_manifest::{HooksMode, Manifest, ReceiptsEntry, User};
 use acp_chain_rpc::transport::Transport;
 use acp_chain_sandbox::Directories;
 use acp_chain_system::descriptors;
@@ -19,7 +19,7 @@ use crate::hooks::HooksPlan;
 use crate::plan::{Plan, check_grant, supervise};
 use crate::project::{self, Finder};
 use crate::protected::{self, NamedFiles};
-use crate::receipts::{self, AgreedBy, ReceiptsTarget};
+use crate::receipts::{self, AgreedBy};
 use crate::trace::{self, TraceTarget};
 use crate::values::ValuesPlan;
 use crate::{ChainError, Error, Report, home, proxies};
@@ -40,8 +40,8 @@ pub struct ChainOptions {
     pub hooks: Option<HooksMode>,
     /// The trace file.
     pub target: Option<TraceTarget>,
-    /// The log of receipts.
-    pub receipts: Option<ReceiptsTarget>,
+    /// The log of receipts; its folder is absolute.
+    pub receipts: Option<ReceiptsEntry>,
     /// The log file.
     pub log: Option<PathBuf>,
     /// Further files that no proxy may write to, each with its description.
@@ -221,7 +221,7 @@ impl ChainOptions {
     /// The files of the receipts, which no proxy may write to.
     fn receipts_files(&self) -> Vec<(&'static str, PathBuf)> {
         let target = self.receipts.as_ref();
-        target.map(ReceiptsTarget::files).unwrap_or_default()
+        target.map(receipts::files).unwrap_or_default()
     }
 
     /// Opens the directories of all proxies, in the manifest's order.

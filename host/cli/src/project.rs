@@ -8,9 +8,8 @@ use super::run::on_a_runtime;
 use crate::Result;
 use acp_chain_app::project::find_projects;
 use acp_chain_app::project_chain;
-use acp_chain_app::receipts::ReceiptsTarget;
 use acp_chain_app::trace::TraceTarget;
-use acp_chain_manifest::OnReceiptsFailure;
+use acp_chain_manifest::{OnReceiptsFailure, ReceiptsEntry};
 
 #[derive(Debug, clap::Args)]
 pub struct FindProjects {
@@ -48,7 +47,7 @@ impl ProjectChain {
     pub fn main(self, log: Option<PathBuf>) -> ExitCode {
         let bodies = self.trace_bodies;
         let target = self.trace.map(|path| TraceTarget { path, bodies });
-        let ledger = self.receipts.map(|folder| ReceiptsTarget {
+        let ledger = self.receipts.map(|folder| ReceiptsEntry {
             folder,
             keep_days: self.receipts_keep_days,
             on_failure: self.receipts_on_failure,

@@ -15,11 +15,12 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use super::wire::{LINE, Lookup, ProjectStart, Reply, TrustedProject, line};
 use crate::hooks::AttachedHooks;
 use crate::protected::NamedFiles;
-use crate::receipts::ReceiptsTarget;
+use crate::receipts;
 use crate::trace::TraceTarget;
 use acp_chain_channel::{Failure, FailurePolicy};
 use acp_chain_conductor::native::{CommandLine, Dialect, Process, Startable};
 use acp_chain_conductor::{ChildIo, Launch, Member, Native, Program, Project, Projects, Word};
+use acp_chain_manifest::ReceiptsEntry;
 use acp_chain_rpc::transport::{Frame, LineReader};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
@@ -114,8 +115,8 @@ impl Finder {
 
     /// Lets the chains of projects write receipts, too, if there is a log.
     #[must_use]
-    pub fn with_receipts(mut self, target: Option<&ReceiptsTarget>) -> Self {
-        let options = target.map(ReceiptsTarget::options);
+    pub fn with_receipts(mut self, target: Option<&ReceiptsEntry>) -> Self {
+        let options = target.map(receipts::options);
         self.chain.args.extend(options.unwrap_or_default());
         self
     }

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use acp_chain_app::home;
-use acp_chain_app::receipts::ReceiptsTarget;
 use acp_chain_manifest::{OnReceiptsFailure, ReceiptsEntry, written};
 
 use crate::Result;
@@ -21,8 +20,8 @@ pub struct ReceiptsArgs {
 }
 
 impl ReceiptsArgs {
-    /// The log, if one is wanted.
-    pub fn target(&self, manifest: Option<&Path>) -> Result<Option<ReceiptsTarget>> {
+    /// The log, if one is wanted; its folder is absolute.
+    pub fn target(&self, manifest: Option<&Path>) -> Result<Option<ReceiptsEntry>> {
         if self.receipts.as_ref().is_some_and(|name| name.is_empty()) {
             return Ok(None);
         }
@@ -44,12 +43,12 @@ impl ReceiptsArgs {
             entry.on_failure = mode;
         }
         let Some(entry) = entry else { return Ok(None) };
-        let folder = entry.folder.display().to_string();
-        let target = ReceiptsTarget::new(entry).map_err(|error| {
+        let folder = std::path::absolute(&entry.folder).map_err(|error| {
+            let folder = entry.folder.display().to_string();
             wrong!(
                 "receipts cannot be written to {folder:?}: {error}; name a folder by its whole path"
             )
-        });
-        target.map(Some)
+        })?;
+        Ok(Some(ReceiptsEntry { folder, ..entry }))
     }
 }
