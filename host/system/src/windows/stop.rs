@@ -21,9 +21,7 @@ macro_rules! next {
 pub async fn requested() {
     tokio::select! {
         _ = next!(ctrl_c) => {}
-        _ = next!(ctrl_break) => {}
-        _ = next!(ctrl_close) => {}
-        _ = next!(ctrl_shutdown) => {}
+        () = ordered() => {}
     }
 }
 
