@@ -4,6 +4,7 @@
 //! Only one of a session is looked at at a time, so none passes on what another has spent.
 
 use std::cell::Cell;
+use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -31,8 +32,11 @@ pub(crate) struct State {
     pub(crate) version: Cell<Version>,
     /// Whether the agent has reported what it uses.
     pub(crate) has_reports: Cell<bool>,
-    /// Whether a hook has reported a call. Then only hooks count calls.
+    /// Whether a hook has reported a call. Then calls are counted by what hooks report.
     pub(crate) has_hooks: Cell<bool>,
+    /// Whether a hook has reported a call with its id.
+    #[serde(default)]
+    pub(crate) has_named_hooks: Cell<bool>,
     /// Whether the notices of the first prompt were shown.
     pub(crate) is_introduced: Cell<bool>,
     /// The number of the last question.
@@ -71,12 +75,12 @@ impl Brake {
 
     /// Shows, with the first prompt, what the user has to know of the budgets.
     async fn introduce(&self, session: &str) {
-        if self.state.is_introduced.replace(true) {
-            return;
-        }
-        for period in [Period::Day, Period::Project] {
+        let is_first = !self.state.is_introduced.replace(true);
+        // Sessions of a connection may be in different projects.
+        let is_new = !self.with(session, |session| session.was_prompted);
+        for (period, is_due) in [(Period::Day, is_first), (Period::Project, is_new)] {
             let name = period.name();
-            if self.config.limits(period).is_empty() {
+            if !is_due || self.config.limits(period).is_empty() {
                 continue;
             }
             let text = match ledger::load(period, session).await.map(|found| found.since) {
@@ -93,7 +97,8 @@ impl Brake {
             self.tell(session, &text);
         }
         let mut reported = [Measure::Tokens, Measure::Cost].into_iter();
-        if !self.state.has_reports.get() && reported.any(|of| self.config.limit_any(of)) {
+        if is_first && !self.state.has_reports.get() && reported.any(|of| self.config.limit_any(of))
+        {
             self.tell(session, UNREPORTED);
         }
     }
@@ -107,7 +112,11 @@ impl Brake {
 
     /// Decides about a call that a hook reports before it runs.
     pub(crate) async fn run(&self, session: &str, call: &Call) -> Action {
+        let _waits = self.with(session, |session| Rc::clone(&session.waits));
         self.state.has_hooks.set(true);
+        if call.has_id() {
+            self.state.has_named_hooks.set(true);
+        }
         let was_counted = self.with(session, |session| session.calls.report(call));
         let check = |account: &mut Account, limits: &Limits| {
             if was_counted {
@@ -177,13 +186,24 @@ impl Brake {
             Period::Day => ledger::today(self.config.utc_offset.saturating_mul(60)),
             Period::Project => String::new(),
         };
-        let changed = ledger::change(period, session, &today, change).await;
-        changed.map(Some).or_else(|error| {
-            let name = period.name();
-            let text = format!("the budget of the {name} cannot be counted: {error}");
-            warn!("{text}");
-            self.config.go_on_unstored.then_some(None).ok_or(text)
-        })
+        let name = period.name();
+        match ledger::change(period, session, &today, change).await {
+            Ok((changed, is_new)) => {
+                let was_stored = self.with(session, |session| {
+                    mem::replace(&mut session.stored[period as usize], true)
+                });
+                if is_new && was_stored {
+                    let text = format!("the budget of the {name} was removed, and counts anew");
+                    self.tell(session, &text);
+                }
+                Ok(Some(changed))
+            }
+            Err(error) => {
+                let text = format!("the budget of the {name} cannot be counted: {error}");
+                warn!("{text}");
+                self.config.go_on_unstored.then_some(None).ok_or(text)
+            }
+        }
     }
 
     /// Acts on a limit that is reached. An error if the agent may not go on.
@@ -194,24 +214,37 @@ impl Brake {
         action: OnLimit,
         reached: &str,
     ) -> Result<(), String> {
-        match action {
-            OnLimit::Tell => self.tell(session, reached),
-            OnLimit::Ask if self.ask(session, reached).await => {}
-            OnLimit::Ask | OnLimit::Stop => {
-                self.halt(session, turn, reached, action == OnLimit::Stop);
-                return Err(reached.to_owned());
+        let allowed = match action {
+            OnLimit::Tell => {
+                self.tell(session, reached);
+                Ok(())
             }
+            OnLimit::Ask => self.ask(session, reached).await,
+            OnLimit::Stop => Err(reached.to_owned()),
+        };
+        if let Err(why) = &allowed {
+            self.halt(session, turn, why, action == OnLimit::Stop);
         }
-        Ok(())
+        allowed
     }
 
-    /// Asks the user whether the agent may go on. It may not if the user cannot be asked.
-    async fn ask(&self, session: &str, reached: &str) -> bool {
+    /// Asks the user whether the agent may go on. An error if there is no yes of a person, with the reason.
+    async fn ask(&self, session: &str, reached: &str) -> Result<(), String> {
         let number = self.state.questions.get() + 1;
         self.state.questions.set(number);
         let params = words::question(self.state.version.get(), session, number, reached);
-        let answer = Peer::Client.request(PERMISSION, params).await;
-        answer.is_ok_and(|answer| words::is_yes(&answer))
+        let asked = Peer::Client.request(PERMISSION, params);
+        let is_early = gate::early(self.config.least_time());
+        let answer = asked.await;
+        if !answer.is_ok_and(|answer| words::is_yes(&answer)) {
+            return Err(reached.to_owned());
+        }
+        if is_early.get() {
+            return Err(format!(
+                "{reached}; the editor answered faster than a person can, so its yes does not count"
+            ));
+        }
+        Ok(())
     }
 
     /// The gate of the current turn.

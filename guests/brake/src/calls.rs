@@ -1,8 +1,8 @@
 //! The tool calls of a turn: which of them are counted, and how often the same one was made, or failed.
 //!
-//! A call is counted once: when a hook of the agent reports it, or, without hooks, when the agent first mentions it.
-//! Where hooks tell no ids, a report is about a call with the same input, however that is laid out, that was mentioned
-//! and not reported.
+//! A call is counted once: when a hook of the agent reports it, or, without hooks, when the agent first mentions it. One
+//! that ends without a report, where hooks tell ids, is counted then. Where hooks tell no ids, a report is about a call
+//! with the same input, however that is laid out, that was mentioned and not reported.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -19,6 +19,17 @@ const MOST: usize = 4096;
 /// Where agents put the exit code of a command that they call completed.
 const EXIT_CODES: [&str; 3] = ["exit_code", "exitCode", "metadata/exit"];
 
+/// Which of the calls that the agent mentions are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mentions {
+    /// All: no hook has reported a call.
+    Count,
+    /// Those that have run without a report.
+    CountUnreported,
+    /// None: it cannot be told which of them were reported.
+    Pass,
+}
+
 /// What a message says of a call. Texts are hashes, which are never stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Call {
@@ -29,30 +40,42 @@ pub(crate) struct Call {
     has_failed: Option<bool>,
     /// Whether the agent shows it for the first time, by its own account.
     is_new: bool,
+    /// Whether it has yet to end.
+    is_open: bool,
 }
 
 impl Call {
     /// Reads the call at a place of a message.
     pub(crate) fn read(head: &Head, at: &str) -> Self {
         let text = |name: &str| head.read::<String>(&format!("{at}/{name}"));
-        let input: Option<Json> = head.read(&format!("{at}/rawInput"));
-        let given = input.filter(|input| !["null", "{}"].contains(&&*input.spelling()));
+        let json = |name: &str| head.read::<Json>(&format!("{at}/{name}"));
+        let given = json("rawInput").filter(|input| !["null", "{}"].contains(&&*input.spelling()));
+        // An id should be a text; a number is one, too.
+        let spelt = || json("toolCallId").map(|id| id.spelling().into_owned());
+        let id = text("toolCallId").or_else(|| spelt().filter(|id| id != "null"));
+        let status = text("status").unwrap_or_default();
         let exits_with_failure = |place: &&str| {
             let code = head.read::<i64>(&format!("{at}/rawOutput/{place}"));
             code.is_some_and(|code| code != 0)
         };
         Self {
-            id: text("toolCallId").map(|id| hash(&id)),
+            id: id.map(|id| hash(&id)),
             // Without the kind, which updates of a call need not repeat.
             input: given.map(|input| hash(&same::input(&input.spelling()))),
             title: text("title").map(|title| hash(&title)),
-            has_failed: match &*text("status").unwrap_or_default() {
+            has_failed: match &*status {
                 "completed" => Some(EXIT_CODES.iter().any(exits_with_failure)),
                 "failed" => Some(true),
                 _ => None,
             },
             is_new: text("sessionUpdate").as_deref() == Some("tool_call"),
+            is_open: ["pending", "in_progress"].contains(&&*status),
         }
+    }
+
+    /// Whether it names an id.
+    pub(crate) fn has_id(&self) -> bool {
+        self.id.is_some()
     }
 
     /// The call that a permission request is about, in either version of the protocol.
@@ -109,15 +132,27 @@ pub(crate) struct Repetition {
 impl Calls {
     /// Takes note of an update or a permission request. Returns how many calls it adds to those that were made, if a
     /// limit may be reached.
-    pub(crate) fn mention(&mut self, call: &Call, counts: bool) -> Option<u64> {
-        let id = call.id?;
+    pub(crate) fn mention(&mut self, call: &Call, mentions: Mentions) -> Option<u64> {
+        let Some(id) = call.id else {
+            return self.mention_unnamed(call, mentions);
+        };
         let is_over = call.has_failed.is_some();
-        if call.is_new && !is_over && self.by_id.get(&id).is_some_and(Known::has_ended) {
+        let begins = call.is_open || (call.is_new && !is_over);
+        if begins && self.by_id.get(&id).is_some_and(Known::has_ended) {
             self.by_id.remove(&id);
         }
-        let added = u64::from(counts && !self.by_id.contains_key(&id));
+        let is_first = !self.by_id.contains_key(&id);
         let known = bounded(&mut self.by_id, id);
-        known.is_counted |= added > 0;
+        let counts = match mentions {
+            Mentions::Count => is_first,
+            // What is mentioned only when it ends may have been reported in an earlier turn.
+            Mentions::CountUnreported => {
+                call.has_failed == Some(false) && (call.is_new || !is_first)
+            }
+            Mentions::Pass => false,
+        };
+        let added = u64::from(counts && !known.is_counted);
+        known.is_counted |= counts;
         let fails = call.has_failed == Some(true) && known.has_failed != Some(true);
         known.has_failed = known.has_failed.max(call.has_failed);
         known.title = known.title.or(call.title);
@@ -143,6 +178,17 @@ impl Calls {
         (added > 0 || may_repeat).then_some(added)
     }
 
+    /// Takes note of a call that has no id, when it is shown first.
+    fn mention_unnamed(&mut self, call: &Call, mentions: Mentions) -> Option<u64> {
+        if mentions != Mentions::Count || !call.is_new {
+            return None;
+        }
+        if let Some(what) = call.input.or(call.title) {
+            bounded(&mut self.repeated, what).numbers[0] += 1;
+        }
+        Some(1)
+    }
+
     /// Takes note of a call that a hook reports. Returns whether it was counted before: when the agent mentioned it, or
     /// by an earlier report, since a call whose input is changed is reported again.
     pub(crate) fn report(&mut self, call: &Call) -> bool {
@@ -153,8 +199,12 @@ impl Calls {
         if known.has_ended() {
             *known = Known::default();
         }
-        known.is_reported = true;
-        known.what = known.what.or(call.input).or(call.title);
+        if !mem::replace(&mut known.is_reported, true) {
+            // What the agent showed before may be a part of the input only.
+            let what = call.input.or(known.what).or(call.title);
+            known.is_made &= known.what == what;
+            known.what = what;
+        }
         if let Some(what) = known.what
             && !mem::replace(&mut known.is_made, true)
         {

@@ -1,5 +1,7 @@
 //! The proxy's table in the manifest. The host has checked it against the schema.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
 use crate::account::{Limits, Measure, OnLimit, Period};
@@ -20,6 +22,7 @@ pub(crate) struct Config {
     pub(crate) utc_offset: i64,
     /// Whether the agent goes on while the budgets of days and projects cannot be stored.
     pub(crate) go_on_unstored: bool,
+    least_milliseconds: u64,
 }
 
 /// How often the same may happen in a turn.
@@ -46,11 +49,17 @@ impl Default for Config {
             currency: "USD".to_owned(),
             utc_offset: 0,
             go_on_unstored: false,
+            least_milliseconds: 400,
         }
     }
 }
 
 impl Config {
+    /// How long a person takes to answer at least.
+    pub(crate) fn least_time(&self) -> Duration {
+        Duration::from_millis(self.least_milliseconds)
+    }
+
     pub(crate) fn limits(&self, period: Period) -> &Limits {
         [&self.turn, &self.session, &self.day, &self.project][period as usize]
     }

@@ -34,18 +34,19 @@ impl Record {
     }
 }
 
-/// Changes the account of a day or a project. `today` is empty for a project. An error says why nothing is counted.
+/// Changes the account of a day or a project. `today` is empty for a project. Returns whether none was stored, too. An
+/// error says why nothing is counted.
 pub(crate) async fn change<T>(
     period: Period,
     session: &str,
     today: &str,
     mut change: impl FnMut(&mut Account) -> T,
-) -> Result<T> {
+) -> Result<(T, bool)> {
     let (keeper, key) = place(period, session);
-    let mut outcome: Result<T> = Err("nothing was read".into());
+    let mut outcome: Result<(T, bool)> = Err("nothing was read".into());
     let store = |stored: Option<&str>| match Record::read(stored, today) {
         Ok(mut record) => {
-            outcome = Ok(change(&mut record.account));
+            outcome = Ok((change(&mut record.account), stored.is_none()));
             serde_json::to_string(&record).ok()
         }
         // What cannot be read stays as it is.

@@ -10,7 +10,7 @@ use acp_chain_proxy::{Head, Response, Version, sleep, spawn};
 
 use crate::account::{Account, Amounts, Limits, Measure, OnLimit, Period};
 use crate::brake::Brake;
-use crate::calls::Call;
+use crate::calls::{Call, Mentions};
 use crate::session::Session;
 use crate::usage::{self, Report, Tokens};
 
@@ -59,8 +59,15 @@ impl Brake {
 
     /// The agent mentions a call.
     pub(crate) fn mentioned(self: &Rc<Self>, session: &str, call: &Call) {
-        let counts = !self.state.has_hooks.get();
-        if let Some(added) = self.with(session, |session| session.calls.mention(call, counts)) {
+        let state = &self.state;
+        let mentions = if state.has_named_hooks.get() {
+            Mentions::CountUnreported
+        } else if state.has_hooks.get() {
+            Mentions::Pass
+        } else {
+            Mentions::Count
+        };
+        if let Some(added) = self.with(session, |session| session.calls.mention(call, mentions)) {
             self.spend(session, [0, 0, added, 0]);
         }
     }
@@ -126,12 +133,19 @@ impl Brake {
         let brake = Rc::clone(self);
         spawn(async move {
             let sessions = &brake.state.sessions;
-            while !sessions.with_turns().is_empty() && sleep(TICK).await.is_ok() {
+            while !sessions.with_turns().is_empty() {
+                let slept = sleep(TICK).await;
                 for session in sessions.with_turns() {
-                    // The time in which the user thinks about a question is not the agent's.
-                    if !brake.with(&session, |session| session.is_waiting()) {
+                    if let Err(error) = &slept {
+                        let text = format!("the time of turns is not counted: {error}");
+                        brake.tell(&session, &text);
+                    } else if !brake.with(&session, |session| session.is_held()) {
+                        // While the user thinks about a call that waits, the time is not the agent's.
                         brake.spend(&session, [0, 0, 0, TICK.as_secs()]);
                     }
+                }
+                if slept.is_err() {
+                    break;
                 }
             }
             brake.ticks.set(false);

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use acp_chain_calls::gate::Gate;
 use serde::{Deserialize, Serialize};
@@ -28,8 +29,14 @@ pub(crate) struct Session {
     /// What the next prompt is answered with.
     #[serde(default, skip_serializing_if = "is_new")]
     pub(crate) owed: Option<String>,
+    /// By the number of a period, whether a budget of it that outlasts the connection was stored.
+    #[serde(default, skip_serializing_if = "is_new")]
+    pub(crate) stored: [bool; 4],
     #[serde(skip)]
     pub(crate) calls: Calls,
+    /// Cloned by each call that waits for a decision.
+    #[serde(skip)]
+    pub(crate) waits: Rc<()>,
     /// Locked while a limit is looked at, or the user is asked about it. What can wait does so.
     #[serde(flatten)]
     pub(crate) gate: Gate,
@@ -43,6 +50,11 @@ impl Session {
     /// Whether a limit is being looked at.
     pub(crate) fn is_waiting(&self) -> bool {
         self.gate.is_locked()
+    }
+
+    /// Whether the agent waits until a limit has been looked at.
+    pub(crate) fn is_held(&self) -> bool {
+        self.is_waiting() && Rc::strong_count(&self.waits) > 1
     }
 
     /// A prompt arrives. Unless a turn goes on, a new one begins.
@@ -78,6 +90,10 @@ impl Sessions {
         let mut sessions = self.0.borrow_mut();
         if let Some(session) = sessions.get_mut(id) {
             return look(session);
+        }
+        if sessions.len() >= MOST {
+            // An agent can name any number of sessions that had no prompt.
+            sessions.retain(|_, other| other.was_prompted || other.has_turn());
         }
         if sessions.len() >= MOST {
             sessions.retain(|_, other| other.has_turn());

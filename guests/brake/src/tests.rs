@@ -41,7 +41,12 @@ fn set_time(host: &mut Host, time: u64) {
     host.set_time(UNIX_EPOCH + Duration::from_secs(time));
 }
 
-fn host(config: Value) -> Host {
+/// In these tests, the user answers at once.
+fn host(mut config: Value) -> Host {
+    let table = config.as_object_mut().expect("a table");
+    table
+        .entry("least-milliseconds")
+        .or_insert_with(|| json!(0));
     let mut host = Host::start::<Guard>(config).expect("right");
     set_time(&mut host, NOON);
     host.powers(LEAST);

@@ -1,9 +1,12 @@
 //! The gate of a session: whether a turn goes on there, whether it was stopped, and the lock behind which calls wait;
-//! and the answers to what does not pass.
+//! the answers to what does not pass; and how a yes of the user is told from that of an editor.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
-use acp_chain_proxy::{Action, Error, Version, id};
+use acp_chain_proxy::{Action, Error, Version, id, sleep, spawn};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Mutex;
@@ -55,6 +58,21 @@ impl Gate {
         }
         halts
     }
+}
+
+/// Whether it is too early for the answer of a person to a question that is asked now: a person takes at least this
+/// long. An editor that allows everything answers at once.
+pub fn early(least: Duration) -> Rc<Cell<bool>> {
+    let is_early = Rc::new(Cell::new(!least.is_zero()));
+    if is_early.get() {
+        let over = Rc::clone(&is_early);
+        spawn(async move {
+            if sleep(least).await.is_ok() {
+                over.set(false);
+            }
+        });
+    }
+    is_early
 }
 
 /// Answers a prompt in place of the agent. In version 2, only the agent can end a turn.

@@ -1,13 +1,12 @@
 //! Questions to the user, and what the user clears.
 
-use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::Arc;
 
+use acp_chain_calls::gate;
 use acp_chain_calls::title::LogTitle;
+use acp_chain_proxy::Peer;
 use acp_chain_proxy::acp::PERMISSION;
 use acp_chain_proxy::values::Keeper;
-use acp_chain_proxy::{Peer, sleep, spawn};
 
 use crate::guard::{Guard, unstored};
 use crate::judge::key;
@@ -25,7 +24,7 @@ impl Guard {
         self.state.questions.set(number);
         let params = words::question(self.state.version.get(), session, number, text);
         let asked = Peer::Client.request(PERMISSION, params);
-        let is_early = self.early();
+        let is_early = gate::early(self.least_time);
         let answer = asked
             .await
             .map_err(|error| format!("the user could not be asked: {}", error.message))?;
@@ -38,23 +37,6 @@ impl Guard {
             ));
         }
         Ok(())
-    }
-
-    /// Whether it is too early for the answer of a person.
-    fn early(&self) -> Rc<Cell<bool>> {
-        let (is_early, least) = (
-            Rc::new(Cell::new(!self.least_time.is_zero())),
-            self.least_time,
-        );
-        if is_early.get() {
-            let over = Rc::clone(&is_early);
-            spawn(async move {
-                if sleep(least).await.is_ok() {
-                    over.set(false);
-                }
-            });
-        }
-        is_early
     }
 
     /// Clears labels of a session, or marks of files, after a question. Returns what to tell the user.

@@ -2,6 +2,10 @@
 
 use super::*;
 
+fn minutes(minutes: u64) -> Duration {
+    Duration::from_secs(minutes * 60)
+}
+
 #[test]
 fn calls_within_the_limit_run_and_the_next_one_waits_for_the_user() {
     let mut host = host(json!({ "turn": { "tool-calls": 2 } }));
@@ -44,6 +48,25 @@ fn without_the_users_yes_the_call_is_refused_and_the_turn_stopped() {
         begin(&mut host);
         run(&mut host, 4);
         assert_eq!(seen(&mut host).passed.len(), 1);
+    }
+}
+
+#[test]
+fn a_yes_that_is_faster_than_a_person_is_a_no() {
+    for (wait, passes) in [(399, false), (400, true)] {
+        let mut host = Host::start::<Guard>(json!({ "turn": { "tool-calls": 1 } })).expect("right");
+        host.powers(LEAST);
+        begin(&mut host);
+        run(&mut host, 1);
+        run(&mut host, 2);
+        let asked = question(&mut host);
+        host.elapse(Duration::from_millis(wait));
+        answer(&mut host, &asked, "go-on");
+        let after = seen(&mut host);
+        assert_eq!(after.passed.len(), usize::from(passes), "{after:?}");
+        assert_eq!(after.stops, usize::from(!passes), "{after:?}");
+        let is_told = after.told.contains("faster than a person can");
+        assert_eq!(is_told, !passes, "{after:?}");
     }
 }
 
@@ -175,8 +198,24 @@ fn another_session_has_its_own_limit() {
 }
 
 #[test]
-fn time_is_counted_while_a_turn_runs_and_not_while_the_user_is_asked() {
-    let minutes = |minutes: u64| Duration::from_secs(minutes * 60);
+fn sessions_that_only_the_agent_names_do_not_displace_one_of_the_user() {
+    let mut host = host(json!({ "session": { "tool-calls": 1, "action": "stop" } }));
+    let turn = begin(&mut host);
+    run(&mut host, 1);
+    end(&mut host, turn);
+    for number in 0..600 {
+        let used = json!({ "sessionUpdate": "usage_update", "used": 1, "size": 2 });
+        let params = json!({ "sessionId": format!("made up {number}"), "update": used });
+        host.notify(Peer::Agent, UPDATE, params);
+    }
+    seen(&mut host);
+    prompt(&mut host);
+    let after = seen(&mut host);
+    assert!(after.prompts.is_empty(), "{after:?}");
+}
+
+#[test]
+fn time_is_counted_while_a_turn_runs_and_not_while_a_call_waits_for_the_user() {
     let mut host = host(json!({ "session": { "minutes": 2 } }));
     let turn = begin(&mut host);
     host.elapse(minutes(1));
@@ -186,14 +225,30 @@ fn time_is_counted_while_a_turn_runs_and_not_while_the_user_is_asked() {
     begin(&mut host);
     host.elapse(minutes(1));
     let asked = question(&mut host);
+    let waiting = run(&mut host, 1);
+    assert_eq!(host.held(), [waiting]);
     host.elapse(minutes(60));
     let meanwhile = seen(&mut host);
     assert_eq!((meanwhile.stops, meanwhile.questions.len()), (0, 0));
     answer(&mut host, &asked, "go-on");
+    assert_eq!(seen(&mut host).passed, [waiting]);
     host.elapse(minutes(1));
     assert!(seen(&mut host).questions.is_empty());
     host.elapse(minutes(2));
     question(&mut host);
+}
+
+/// As where the user is away: nothing holds the agent, which works on.
+#[test]
+fn an_agent_that_works_on_while_the_user_is_asked_is_stopped_after_the_time_of_a_yes() {
+    let mut host = host(json!({ "turn": { "minutes": 2 } }));
+    begin(&mut host);
+    host.elapse(minutes(2));
+    question(&mut host);
+    host.elapse(minutes(1));
+    assert_eq!(seen(&mut host).stops, 0);
+    host.elapse(minutes(1));
+    assert_eq!(seen(&mut host).stops, 1);
 }
 
 #[test]

@@ -210,6 +210,23 @@ fn the_same_call_is_found_without_hooks_once_its_input_is_known() {
     );
 }
 
+/// What the agent shows while its model writes the input differs each time.
+#[test]
+fn the_input_that_a_hook_reports_is_the_one_that_is_compared() {
+    let mut host = host_with(&json!({ "same-call": 2, "action": "stop" }));
+    for number in 0..3 {
+        let id = format!("c{number}");
+        let begun = json!({
+            "sessionUpdate": "tool_call", "toolCallId": id, "rawInput": { "command": number.to_string() },
+        });
+        super::update(&mut host, &begun);
+        assert_eq!(seen(&mut host).stops, 0);
+        report(&mut host, Some(&id), "make");
+    }
+    let after = seen(&mut host);
+    assert_eq!((after.refused.len(), after.stops), (1, 1), "{after:?}");
+}
+
 #[test]
 fn a_call_that_fails_again_and_again_stops_the_turn() {
     let mut host = host_with(&json!({ "same-failure": 2, "action": "stop" }));

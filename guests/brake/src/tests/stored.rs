@@ -171,6 +171,34 @@ fn the_user_learns_that_a_budget_is_new() {
 }
 
 #[test]
+fn the_user_learns_that_a_budget_of_another_project_is_new() {
+    let notice = "the budget of the project counts from now on";
+    let mut host = host(json!({ "project": { "tool-calls": 9 } }));
+    begin(&mut host);
+    // The fake host has a project for each session.
+    let other = json!({ "sessionId": "other", "prompt": [] });
+    for is_told in [true, false] {
+        host.request(Peer::Client, PROMPT, &other);
+        assert_eq!(seen(&mut host).told.contains(notice), is_told);
+    }
+}
+
+#[test]
+fn the_user_learns_that_a_budget_was_removed_meanwhile() {
+    let notice = "the budget of the day was removed, and counts anew";
+    let mut host = host(json!({ "day": { "tool-calls": 9 } }));
+    begin(&mut host);
+    run(&mut host, 1);
+    assert!(!seen(&mut host).told.contains(notice));
+    host.put_value(Keeper::User, "day", None);
+    run(&mut host, 2);
+    assert!(seen(&mut host).told.contains(notice));
+    run(&mut host, 3);
+    assert!(!seen(&mut host).told.contains(notice));
+    assert_eq!(calls(&host), 2);
+}
+
+#[test]
 fn a_budget_that_cannot_be_stored_stops_everything() {
     let mut host = host(json!({ "day": { "tool-calls": 9 } }));
     let turn = begin(&mut host);

@@ -109,6 +109,64 @@ fn an_id_that_the_agent_gives_again_is_counted_again() {
     }
 }
 
+/// By updates alone, which say only that it runs again.
+#[test]
+fn an_id_that_runs_again_after_its_end_is_counted_again() {
+    let mut host = host(json!({ "turn": { "tool-calls": 2, "action": "stop" } }));
+    begin(&mut host);
+    for stops in [0, 0, 1] {
+        for status in ["in_progress", "completed"] {
+            let run = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": status });
+            update(&mut host, &run);
+        }
+        assert_eq!(seen(&mut host).stops, stops);
+    }
+}
+
+#[test]
+fn a_call_whose_id_is_no_text_is_counted() {
+    for id in [json!(7), json!(null)] {
+        let mut host = host(json!({ "turn": { "tool-calls": 1, "action": "stop" } }));
+        begin(&mut host);
+        let mut shown =
+            json!({ "sessionUpdate": "tool_call", "title": "Bash", "status": "pending" });
+        shown["toolCallId"] = id;
+        update(&mut host, &shown);
+        assert_eq!(seen(&mut host).stops, 0);
+        if shown["toolCallId"] == 7 {
+            shown["toolCallId"] = json!(8);
+        }
+        update(&mut host, &shown);
+        assert_eq!(seen(&mut host).stops, 1);
+    }
+}
+
+/// As in a version whose hooks leave some tools out, and with tools that the model's provider runs.
+#[test]
+fn a_call_that_has_run_without_its_hook_is_counted_at_its_end() {
+    let mut host = host(json!({ "turn": { "tool-calls": 2, "action": "stop" } }));
+    begin(&mut host);
+    run(&mut host, 1);
+    let ended = |host: &mut Host, number: usize, status: &str| {
+        let id = format!("c{number}");
+        let done =
+            json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": status });
+        update(host, &done);
+    };
+    // It is counted already; one that was refused has not run.
+    mention(&mut host, 1);
+    ended(&mut host, 1, "completed");
+    mention(&mut host, 2);
+    ended(&mut host, 2, "failed");
+    mention(&mut host, 3);
+    ended(&mut host, 3, "completed");
+    assert_eq!(seen(&mut host).stops, 0);
+    mention(&mut host, 4);
+    assert_eq!(seen(&mut host).stops, 0);
+    ended(&mut host, 4, "completed");
+    assert_eq!(seen(&mut host).stops, 1);
+}
+
 #[test]
 fn a_no_after_the_turn_stops_no_other_turn() {
     let mut host = host(json!({ "turn": { "tool-calls": 1 } }));
