@@ -86,14 +86,21 @@ impl Keys {
         Self::read(folder)
     }
 
-    /// Writes the key that verifies the checkpoints, if it is not in the folder yet.
+    /// Writes the key that verifies the checkpoints, if it is not in the folder yet. An error if the folder has another
+    /// one: no checkpoint from now on would verify.
     pub fn publish(&self, folder: &Path) -> Result<(), LogError> {
-        let path = folder.join(VERIFIER);
-        if path.try_exists().map_err(at(&path))? {
-            return Ok(());
+        let own = self.signer.verifier().to_string();
+        match verifier(folder)? {
+            Some(found) if found == own => Ok(()),
+            Some(_) => Err(LogError::Damaged {
+                folder: folder.to_owned(),
+                what: format!("its file `{VERIFIER}` has another key than its checkpoints"),
+            }),
+            None => {
+                let path = folder.join(VERIFIER);
+                disk::write(&path, format!("{own}\n").as_bytes()).map_err(at(&path))
+            }
         }
-        let text = format!("{}\n", self.signer.verifier());
-        disk::write(&path, text.as_bytes()).map_err(at(&path))
     }
 
     /// Whether a folder has keys.

@@ -14,13 +14,13 @@
 //! removed before a signed one says so.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use acp_chain_disk as disk;
-use acp_chain_system::files;
+use acp_chain_system::files::{self, Identity};
 
 use crate::checkpoint::Checkpoint;
 use crate::error::{LogError, at};
@@ -69,6 +69,8 @@ pub struct Log {
 struct Last {
     path: PathBuf,
     file: File,
+    /// Of the file, which may be replaced at its path by another one.
+    identity: Option<Identity>,
     /// The length of the file that the tree covers, in bytes.
     length: u64,
     tree: Tree,
@@ -91,8 +93,14 @@ impl Log {
         files::check_owner(folder).map_err(|exposed| LogError::Exposed(exposed.to_string()))?;
         let path = folder.join(LOCK);
         // Another program's folder stays as it is. Another process of ours may create the file meanwhile.
-        if has_files(folder)? && !path.try_exists().map_err(at(&path))? {
+        let is_used = has_files(folder)?;
+        let has_lock = path.try_exists().map_err(at(&path))?;
+        if is_used && !has_lock {
             return Err(LogError::Foreign(folder.to_owned()));
+        }
+        // Opening a pipe would wait for a reader.
+        if has_lock && !path.is_file() {
+            return Err(at(&path)(io::Error::other("it is not a file")));
         }
         let lock = files::append_private(&path).map_err(at(&path))?;
         take(&lock, &path)?;
@@ -183,6 +191,10 @@ impl Log {
         }
         let known = before.filter(|last| last.path == newest.path);
         let is_known = known.is_some();
+        let is_other = |last: &Last| Identity::of(&last.path) != last.identity;
+        if known.as_ref().is_some_and(is_other) {
+            return Err(self.damaged("its last segment was replaced"));
+        }
         let mut last = match known {
             Some(last) => last,
             // Other processes only begin segments behind what is known here.
@@ -207,6 +219,9 @@ impl Log {
         let end = text.iter().rposition(|byte| *byte == b'\n');
         let whole = end.map_or(0, |end| end + 1);
         for line in segment::lines(&text[..whole]) {
+            if line.len() > LONGEST {
+                return Err(self.damaged("a line of its last segment is longer than a record"));
+            }
             last.tree.push(merkle::leaf(line));
         }
         last.length += whole as u64;
@@ -219,6 +234,8 @@ impl Log {
 
     /// Opens an existing segment. Its tree is that before its first record.
     fn open_segment(&self, found: Segment) -> Result<Last, LogError> {
+        // First: then a file that replaces it now is noticed.
+        let identity = Identity::of(&found.path);
         let file = files::append_shared(&found.path).map_err(at(&found.path))?;
         let head = segment::read_head(&file, &found.path)?;
         let head = head.filter(|(head, _)| head.tree.size() == found.first);
@@ -228,6 +245,7 @@ impl Log {
         Ok(Last {
             path: found.path,
             file,
+            identity,
             length,
             tree: head.tree,
         })
@@ -242,10 +260,12 @@ impl Log {
         let path = segment::path(&self.folder, tree.size());
         let head = Head { tree: tree.clone() }.line();
         disk::write(&path, &head).map_err(at(&path))?;
+        let identity = Identity::of(&path);
         let file = files::append_shared(&path).map_err(at(&path))?;
         self.last = Some(Last {
             path,
             file,
+            identity,
             length: head.len() as u64,
             tree,
         });

@@ -251,12 +251,15 @@ impl Walk {
             return Err(Damage::Hidden { from: size + 1 });
         }
         let file = File::open(&segment.path).map_err(at(&segment.path))?;
+        let damage = |line: u64| Damage::Line {
+            path: segment.path.clone(),
+            line,
+        };
+        let mut is_empty = true;
         for (number, read) in (1..).zip(Lines::new(file)) {
+            is_empty = false;
             let line = read.map_err(at(&segment.path))?;
-            let wrong = || Damage::Line {
-                path: segment.path.clone(),
-                line: number,
-            };
+            let wrong = || damage(number);
             if segment.is_removed {
                 let hash = segment::hash(&line.text).filter(|_| line.is_whole);
                 self.push(hash.ok_or_else(wrong)?);
@@ -276,7 +279,7 @@ impl Walk {
                 self.is_cut = true;
             }
         }
-        Ok(())
+        if is_empty { Err(damage(1)) } else { Ok(()) }
     }
 
     /// The records since the last comparison are not those that were written.

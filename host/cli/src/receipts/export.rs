@@ -35,16 +35,19 @@ impl Export {
 
     fn json(&self) -> Result<()> {
         let mut before = "[";
-        each(&self.folder, |number, record| {
+        let read = each(&self.folder, |number, record| {
             // Not as a value: its chain may be nested deeper than those can be.
             let all = serde_json::to_string(&record).unwrap_or_default();
             let members = all.trim_start_matches('{');
             let is_written = out::say(format_args!("{before}\n{{\"number\":{number},{members}"));
             before = ",";
             is_written
-        })?;
-        say!("]");
-        Ok(())
+        });
+        // Also behind the records that could be read.
+        if before == "," {
+            say!("]");
+        }
+        read
     }
 
     fn csv(&self) -> Result<()> {

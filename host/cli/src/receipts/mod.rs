@@ -66,19 +66,21 @@ fn check_folder(folder: &Path) -> Result<()> {
     Err(wrong!("{shown}: {why}; name that of `--receipts`"))
 }
 
-/// Calls `take` with each record of a log, and its number, until it returns false.
+/// Calls `take` with each record of a log, and its number, until it returns false. An error if there are lines that are
+/// no records: anything that is added to the files becomes a part of the log, and must not hide what comes after it.
 fn each(folder: &Path, mut take: impl FnMut(u64, Record) -> bool) -> Result<()> {
     let shown = Untrusted::new(folder.display());
     check_folder(folder)?;
     let (mut is_first, mut is_enough) = (true, false);
+    let mut unread: Option<(u64, u64)> = None;
     let read = acp_chain_receipts::each(folder, |entry| -> Result<()> {
         is_first = false;
         let number = entry.number;
-        let record = serde_json::from_slice(&entry.text).map_err(|_| {
-            wrong!(
-                "{shown}: record {number} cannot be read; `acp-chain receipts verify` says whether the log is damaged"
-            )
-        })?;
+        let Ok(record) = serde_json::from_slice(&entry.text) else {
+            let (_, count) = unread.get_or_insert((number, 0));
+            *count += 1;
+            return Ok(());
+        };
         is_enough = !take(number, record);
         if is_enough {
             Err("no further record is wanted".into())
@@ -89,6 +91,13 @@ fn each(folder: &Path, mut take: impl FnMut(u64, Record) -> bool) -> Result<()> 
     match read {
         Ok(()) if is_first => Err(wrong!("{shown}: there are no receipts in this folder")),
         Err(_) if is_enough => Ok(()),
-        read => read,
+        Err(error) => Err(error),
+        Ok(()) => match unread {
+            None => Ok(()),
+            Some((number, count)) => Err(wrong!(
+                "{shown}: {count} of its lines cannot be read, and were left out, the first at record {number}; \
+                 `acp-chain receipts verify` says whether the log is damaged"
+            )),
+        },
     }
 }

@@ -271,6 +271,17 @@ fn another_log_is_found_by_the_key_that_was_kept() {
 }
 
 #[test]
+fn an_empty_file_of_records_is_found() {
+    let folder = copy();
+    fs::write(segment::path(folder.path(), COUNT), "").unwrap();
+    let found = verify(folder.path(), &Evidence::default());
+    assert!(
+        matches!(found, Err(Damage::Line { line: 1, .. })),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn any_text_in_a_folder_is_an_error_and_no_more() {
     let names: Vec<PathBuf> = fs::read_dir(WHOLE.0.path())
         .unwrap()

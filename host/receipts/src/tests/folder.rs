@@ -1,9 +1,12 @@
 use std::fs;
 use std::path::Path;
+#[cfg(unix)]
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use super::{SMALL, filled, open, open_keeping, record};
 use crate::merkle::Tree;
+use crate::record::LONGEST;
 use crate::segment::{self, Head};
 use crate::{Damage, Evidence, LogError, verify};
 
@@ -100,10 +103,27 @@ fn a_log_that_is_changed_meanwhile_is_not_continued() {
         }
         fs::write(segment::path(folder, 20), Head { tree }.line()).unwrap();
     };
+    // As programs do that change a file.
+    let with_a_copy = |folder: &Path| {
+        let last = segment::list(folder).unwrap().pop().unwrap();
+        let copy = folder.join("copy");
+        fs::copy(&last.path, &copy).unwrap();
+        fs::rename(copy, last.path).unwrap();
+    };
+    // `verify` would take it for the end of the log.
+    let with_a_long_line = |folder: &Path| {
+        let last = segment::list(folder).unwrap().pop().unwrap();
+        let mut text = fs::read(&last.path).unwrap();
+        text.resize(text.len() + LONGEST + 1, b' ');
+        text.push(b'\n');
+        fs::write(last.path, text).unwrap();
+    };
     for error in [
         changed_meanwhile(without_last),
         changed_meanwhile(without_any),
         changed_meanwhile(with_another),
+        changed_meanwhile(with_a_copy),
+        changed_meanwhile(with_a_long_line),
     ] {
         assert!(matches!(error, LogError::Damaged { .. }), "{error}");
     }
@@ -117,6 +137,33 @@ fn what_is_no_file_is_not_opened() {
     let damage = verify(folder.path(), &Evidence::default()).unwrap_err();
     assert!(matches!(damage, Damage::Unreadable(_)), "{damage}");
     assert!(open(folder.path()).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_the_lock_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    filled(folder.path(), 3);
+    let lock = folder.path().join("lock");
+    fs::remove_file(&lock).unwrap();
+    let made = Command::new("mkfifo").arg(&lock).status().unwrap();
+    assert!(made.success());
+    let error = open(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("lock: it is not a file"), "{error}");
+}
+
+#[test]
+fn a_log_with_the_key_of_another_one_is_not_continued() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    filled(folder.path(), 3);
+    filled(other.path(), 3);
+    let name = "verifier";
+    fs::copy(other.path().join(name), folder.path().join(name)).unwrap();
+    let error = open(folder.path()).unwrap_err();
+    assert!(matches!(error, LogError::Damaged { .. }), "{error}");
+    fs::remove_file(folder.path().join(name)).unwrap();
+    assert_eq!(filled(folder.path(), 1).size, 4);
+    assert_eq!(size(folder.path()), 4);
 }
 
 #[test]
@@ -206,9 +253,9 @@ fn a_removal_that_was_interrupted_has_removed_nothing() {
 fn a_record_has_a_bounded_length() {
     let folder = tempfile::tempdir().unwrap();
     let mut log = open(folder.path()).unwrap();
-    let longer = vec![b' '; crate::record::LONGEST + 1];
+    let longer = vec![b' '; LONGEST + 1];
     assert!(matches!(log.append(&[longer]), Err(LogError::TooLong)));
-    let most = vec![b' '; crate::record::LONGEST];
+    let most = vec![b' '; LONGEST];
     assert!(most.len() as u64 > SMALL);
     log.append(&[most]).unwrap();
     log.sync().unwrap();

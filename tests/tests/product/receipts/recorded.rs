@@ -204,6 +204,40 @@ async fn whatever_is_in_a_log_is_exported() {
 }
 
 #[tokio::test]
+async fn a_line_that_is_no_record_hides_no_other() {
+    let (folder, manifest) = stage();
+    let log = folder.path().join("receipts");
+    let mut client = begin(&manifest, &log, &[]).await;
+    client.turn("hi").await;
+    finish(client).await;
+    let count = exported(&log).await.len();
+    let path = segments(&log).remove(0);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}no record\n")).unwrap();
+    // From now on, it is a part of the log.
+    let mut client = begin(&manifest, &log, &[]).await;
+    client.turn("hi").await;
+    finish(client).await;
+    let (code, said) = verify(&log, &[]).await;
+    assert_eq!(code, Some(0), "{said}");
+    let args: [&OsStr; 4] = [
+        "export".as_ref(),
+        log.as_os_str(),
+        "--to".as_ref(),
+        "json".as_ref(),
+    ];
+    let (code, output) = receipts(&args).await;
+    let expected = format!("left out, the first at record {}", count + 1);
+    assert!(
+        code == Some(2) && output.err.contains(&expected),
+        "{output:?}"
+    );
+    let records: Vec<Value> = serde_json::from_str(&output.out).unwrap();
+    assert!(records.len() > count, "{records:#?}");
+    assert_eq!(records.last().unwrap()["what"], "end");
+}
+
+#[tokio::test]
 async fn a_manifest_names_the_folder_and_two_chains_share_a_log() {
     let (folder, manifest) = stage();
     let text = fs::read_to_string(&manifest).unwrap();
