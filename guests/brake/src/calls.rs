@@ -50,9 +50,10 @@ impl Call {
         let text = |name: &str| head.read::<String>(&format!("{at}/{name}"));
         let json = |name: &str| head.read::<Json>(&format!("{at}/{name}"));
         let given = json("rawInput").filter(|input| !["null", "{}"].contains(&&*input.spelling()));
-        // An id should be a text; a number is one, too.
+        // An id should be a text; a number is one, too. An empty text is none: models that name no ids have it in each.
         let spelt = || json("toolCallId").map(|id| id.spelling().into_owned());
-        let id = text("toolCallId").or_else(|| spelt().filter(|id| id != "null"));
+        let named = text("toolCallId").or_else(|| spelt().filter(|id| id != "null"));
+        let id = named.filter(|id| !id.is_empty());
         let status = text("status").unwrap_or_default();
         let exits_with_failure = |place: &&str| {
             let code = head.read::<i64>(&format!("{at}/rawOutput/{place}"));

@@ -125,7 +125,7 @@ fn an_id_that_runs_again_after_its_end_is_counted_again() {
 
 #[test]
 fn a_call_whose_id_is_no_text_is_counted() {
-    for id in [json!(7), json!(null)] {
+    for id in [json!(7), json!(null), json!("")] {
         let mut host = host(json!({ "turn": { "tool-calls": 1, "action": "stop" } }));
         begin(&mut host);
         let mut shown =
