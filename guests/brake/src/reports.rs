@@ -90,8 +90,17 @@ impl Brake {
         let (brake, session) = (Rc::clone(self), session.to_owned());
         spawn(async move {
             let turn = brake.gate(&session);
+            let was_over = brake.limit_of_turn(&session).is_some();
             let mut outcome = brake.count(&session, &added).await;
             let has_turn = brake.has_turn(&session);
+            if !has_turn
+                && !was_over
+                && let Some(reached) = brake.limit_of_turn(&session)
+            {
+                let text =
+                    format!("{reached}; that was reported at its end, so it was not stopped");
+                brake.tell(&session, &text);
+            }
             let check = |account: &mut Account, limits: &Limits| {
                 let matters = has_turn || limits.action == OnLimit::Tell;
                 matters.then(|| account.over(limits)).flatten()
@@ -104,6 +113,18 @@ impl Brake {
                 brake.halt(&session, &turn, &why, false);
             }
         });
+    }
+
+    /// The limit of the turn that is reached, unless the user is only notified of such limits.
+    fn limit_of_turn(&self, session: &str) -> Option<String> {
+        let (config, period) = (&self.config, Period::Turn);
+        let limits = config.limits(period);
+        let stops = limits.action != OnLimit::Tell;
+        let over = |session: &mut Session| {
+            let measure = session.turn.over(limits).filter(|_| stops)?;
+            Some(config.reached(period, measure, &session.turn))
+        };
+        self.with(session, over)
     }
 
     /// Counts what was spent in all periods. An error if it must not wait for the answer to an open question.

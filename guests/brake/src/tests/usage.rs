@@ -173,10 +173,29 @@ fn of_the_agents_cost_and_that_by_price_the_larger_one_counts() {
 
 #[test]
 fn a_limit_of_a_turn_that_is_reached_at_its_end_is_told() {
-    let mut host = host(json!({ "turn": { "tokens": 10, "action": "tell" } }));
-    turn(&mut host, &tokens(12));
-    let after = seen(&mut host);
-    assert!(after.told.contains("this turn: 12 tokens"), "{after:?}");
+    for action in ["tell", "ask", "stop"] {
+        let mut host = host(json!({ "turn": { "tokens": 10, "action": action } }));
+        turn(&mut host, &tokens(12));
+        let after = seen(&mut host);
+        assert!(after.told.contains("this turn: 12 tokens"), "{after:?}");
+        assert_eq!((after.questions.len(), after.stops), (0, 0), "{after:?}");
+        // Another turn has the limit again.
+        turn(&mut host, &tokens(9));
+        assert!(!seen(&mut host).told.contains("is reached"));
+    }
+}
+
+#[test]
+fn a_limit_of_a_turn_that_has_stopped_it_is_told_once() {
+    let mut host = host(json!({ "turn": { "cost": 1.0, "action": "stop" } }));
+    let turn = begin(&mut host);
+    cost(&mut host, "1.5");
+    assert_eq!(seen(&mut host).stops, 1);
+    host.answer(
+        turn,
+        json!({ "stopReason": "cancelled", "usage": tokens(12) }),
+    );
+    assert!(!seen(&mut host).told.contains("was reported at its end"));
 }
 
 #[test]
