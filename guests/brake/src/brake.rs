@@ -241,7 +241,7 @@ impl Brake {
         }
         if is_early.get() {
             return Err(format!(
-                "{reached}; the editor answered faster than a person can, so its yes does not count"
+                "{reached}; the yes came faster than a person can give it, and does not count"
             ));
         }
         Ok(())
