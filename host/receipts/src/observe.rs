@@ -1,7 +1,7 @@
 //! Makes records of what the trace observes.
 //!
 //! Of a chain in front of an agent, these are recorded: each request that crosses one of its ends and its answer, each
-//! tool call that the agent reports, and each stop of the client; of every chain, each decision of a proxy that is more
+//! tool call that the agent reports, and each stop of a turn; of every chain, each decision of a proxy that is more
 //! than passing a message on, and all that are about a permission or a tool run.
 
 use std::collections::{BTreeMap, HashMap};
@@ -12,7 +12,7 @@ use humantime::format_rfc3339_micros;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use acp_chain_acp::{CANCEL, HOOK, PERMISSION, PROMPT, UPDATE};
+use acp_chain_acp::{CANCEL, CANCEL_REQUEST, HOOK, PERMISSION, PROMPT, UPDATE};
 use acp_chain_recorder::{About, Content, Decision, Event, Line, Observer, Role};
 use acp_chain_rpc::{Kind, Message, member, text_member, value_at};
 
@@ -133,9 +133,12 @@ impl Receipts {
             Kind::Notification if method == UPDATE && from == "agent" => {
                 (What::Tool, Some(reported(message)?))
             }
-            Kind::Notification if method == CANCEL && from == "client" => (What::Stop, None),
-            Kind::Notification => return None,
+            Kind::Notification if method == CANCEL_REQUEST && from == "client" => {
+                (What::Stop, None)
+            }
+            Kind::Notification if method != CANCEL => return None,
             _ if !is_end(from) && !is_end(to) => return None,
+            Kind::Notification => (What::Stop, None),
             Kind::Request => (What::Request, asked_about(method, message)),
             Kind::Result | Kind::Error => (What::Answer, None),
         };
@@ -252,7 +255,7 @@ impl Observer for Receipts {
             None if message.kind() != Kind::Notification => false,
             // The most frequent first.
             None if method == UPDATE => !is_tool_call(message),
-            None => method != CANCEL,
+            None => method != CANCEL && method != CANCEL_REQUEST,
         }
     }
 

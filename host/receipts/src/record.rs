@@ -25,7 +25,7 @@ pub enum What {
     Answer,
     /// The agent reports a tool call, or what became of one.
     Tool,
-    /// The client stops the turns of a session.
+    /// The client, a proxy or the host stops the turns of a session, or the client withdraws a request.
     Stop,
     /// A proxy decided, or the host in its place.
     Decision,

@@ -264,6 +264,32 @@ fn tool_calls_turns_and_stops_are_recorded_and_text_is_not() {
 }
 
 #[test]
+fn each_stop_is_recorded_with_who_sent_it() {
+    let stop = |from, to| {
+        let message = Message::notification("session/cancel", r#"{"sessionId":"s1"}"#);
+        crossed(from, to, None, "session/cancel", message)
+    };
+    let withdrawn = |from, to| {
+        let message = Message::notification("$/cancel_request", r#"{"requestId":3}"#);
+        crossed(from, to, Some(7), "$/cancel_request", message)
+    };
+    let all = records(
+        Role::Agent,
+        &[
+            stop("client", "first"),
+            stop("first", "second"),
+            stop("guard", "agent"),
+            withdrawn("client", "agent"),
+            withdrawn("agent", "client"),
+        ],
+    );
+    let of = |name: &str| -> Vec<_> { all.iter().map(|one| one[name].clone()).collect() };
+    assert_eq!(of("what"), ["stop", "stop", "stop"]);
+    assert_eq!(of("from"), ["client", "guard", "client"]);
+    assert_eq!(all[2]["request"], 7);
+}
+
+#[test]
 fn what_is_passed_over_leaves_no_record() {
     let update = |kind: &str| {
         let params = format!(r#"{{"update":{{"sessionUpdate":"{kind}","toolCallId":"c"}}}}"#);
@@ -290,6 +316,7 @@ fn what_is_passed_over_leaves_no_record() {
         (update("tool_call"), false),
         (notified("client", "agent", "_vendor/told"), true),
         (notified("client", "agent", "session/cancel"), false),
+        (notified("client", "agent", "$/cancel_request"), false),
         (
             crossed("client", "agent", Some(1), "session/prompt", prompt),
             false,
