@@ -2,7 +2,7 @@
 //!
 //! Of a chain in front of an agent, these are recorded: each request that crosses one of its ends and its answer, each
 //! tool call that the agent reports, and each stop of a turn; of every chain, each decision of a proxy that is more
-//! than passing a message on, and all that are about a permission or a tool run.
+//! than passing a message on, and all that are about a permission or a tool run; and when a proxy breaks, or is given up.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use acp_chain_acp::{CANCEL, CANCEL_REQUEST, HOOK, PERMISSION, PROMPT, UPDATE};
-use acp_chain_recorder::{About, Content, Decision, Event, Line, Observer, Role};
+use acp_chain_recorder::{About, Content, Decision, Event, Line, Observer, Role, State};
 use acp_chain_rpc::{Kind, Message, member, text_member, value_at};
 
 use crate::client::Client;
@@ -303,6 +303,12 @@ impl Observer for Receipts {
                 let content = content.as_deref();
                 self.decided(connection, time, proxy, *decision, about, content)
             }
+            Event::Became {
+                proxy,
+                state,
+                why: Some(_),
+                ..
+            } => Some(broken(connection, time, proxy, *state)),
             // What was spared in a dry run was not decided.
             Event::Crossed { .. }
             | Event::Became { .. }
@@ -322,6 +328,16 @@ impl Observer for Receipts {
 
     fn settle(&mut self) -> io::Result<()> {
         self.client.sync()
+    }
+}
+
+/// The record of a proxy that breaks, or is given up: in its place, the host decides.
+fn broken(connection: &str, time: SystemTime, proxy: &str, state: State) -> Record {
+    Record {
+        connection: Some(connection.to_owned()),
+        proxy: Some(proxy.to_owned()),
+        decision: Some(state.as_str().to_owned()),
+        ..Record::new(stamp(time), What::Decision)
     }
 }
 

@@ -27,7 +27,7 @@ pub enum What {
     Tool,
     /// The client, a proxy or the host stops the turns of a session, or the client withdraws a request.
     Stop,
-    /// A proxy decided, or the host in its place.
+    /// A proxy decided, or the host in its place; or a proxy broke, so that the host decides.
     Decision,
     /// A connection has ended.
     End,

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use acp_chain_recorder::{About, Content, Decision, Event, Line, Observer, Role};
+use acp_chain_recorder::{About, Content, Decision, Event, Line, Observer, Role, State};
 use acp_chain_rpc::{Error, Message};
 
 use crate::client::Client;
@@ -261,6 +261,32 @@ fn tool_calls_turns_and_stops_are_recorded_and_text_is_not() {
     // What is no name is there as its digest.
     assert!(all[3]["call"].as_str().unwrap().starts_with('#'));
     assert_eq!(all[5]["outcome"], "end_turn");
+}
+
+#[test]
+fn a_proxy_that_breaks_or_is_given_up_is_recorded() {
+    let became = |state, why: Option<&str>| Event::Became {
+        proxy: "guard".to_owned(),
+        state,
+        restarts: 0,
+        memory: None,
+        process: None,
+        why: why.map(str::to_owned),
+    };
+    let all = records(
+        Role::Proxy,
+        &[
+            became(State::Running, None),
+            became(State::Failed, Some("a secret reason")),
+            became(State::Ended, Some("a secret reason")),
+            became(State::Ended, None),
+        ],
+    );
+    let of = |name: &str| -> Vec<_> { all.iter().map(|one| one[name].clone()).collect() };
+    assert_eq!(of("what"), ["decision", "decision"]);
+    assert_eq!(of("proxy"), ["guard", "guard"]);
+    assert_eq!(of("decision"), ["failed", "ended"]);
+    assert_eq!(all[0].as_object().unwrap().len(), 5);
 }
 
 #[test]
