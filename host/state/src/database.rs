@@ -106,6 +106,9 @@ impl Database {
             let folder = path.parent().unwrap_or(path);
             check_owner(folder)?;
             check_owner(path)?;
+            // A link may lead into a folder where others replace the file, or its journal.
+            let real = files::real(path).map_err(at(path))?;
+            check_owner(real.parent().unwrap_or(&real))?;
             let database = Self {
                 path: path.to_owned(),
                 // First, too: then `is_current` notices if the file is replaced now.

@@ -493,6 +493,24 @@ fn only_its_user_can_read_it() {
 }
 
 #[test]
+fn a_link_into_a_folder_that_others_can_write_to_is_refused() {
+    let (folder, mut database) = database();
+    database.put(&of("one"), "k", Some("v"));
+    drop(database);
+    let (file, shared) = (path(&folder), folder.path().join("shared"));
+    fs::create_dir(&shared).unwrap();
+    let real = shared.join("state.db");
+    fs::rename(&file, &real).unwrap();
+    std::os::unix::fs::symlink(&real, &file).unwrap();
+    let set = |mode| fs::set_permissions(&shared, fs::Permissions::from_mode(mode)).unwrap();
+    set(0o777);
+    let refused = Database::open(&file).unwrap_err();
+    assert!(matches!(refused, StateError::Exposed(_)), "{refused}");
+    set(0o700);
+    Database::open(&file).unwrap();
+}
+
+#[test]
 fn a_file_or_folder_that_others_can_write_to_is_refused() {
     let (folder, database) = database();
     drop(database);
