@@ -153,6 +153,10 @@ impl Brake {
         while let Some(found) = self.with(session, |session| session.calls.repetition(repeats)) {
             self.resolve(session, &gate, repeats.action, &found.text)
                 .await?;
+            // A late answer is about no other turn.
+            if !Arc::ptr_eq(&self.gate(session), &gate) {
+                break;
+            }
             self.with(session, |session| session.calls.raise(&found));
         }
         for period in Period::ALL {

@@ -274,6 +274,22 @@ fn a_command_that_is_completed_with_an_exit_code_has_failed() {
 }
 
 #[test]
+fn a_late_yes_allows_no_repetition_in_another_turn() {
+    let mut host = host(json!({ "turn": {}, "repeats": { "same-call": 1 } }));
+    let turn = begin(&mut host);
+    report(&mut host, Some("c0"), "make");
+    report(&mut host, Some("c1"), "make");
+    let asked = question(&mut host);
+    end(&mut host, turn);
+    begin(&mut host);
+    report(&mut host, Some("c2"), "make");
+    answer(&mut host, &asked, "go-on");
+    assert!(seen(&mut host).questions.is_empty());
+    report(&mut host, Some("c3"), "make");
+    question(&mut host);
+}
+
+#[test]
 fn another_turn_begins_to_count_again() {
     let mut host = host(json!({ "repeats": { "same-call": 1, "action": "stop" } }));
     for number in 0..3 {
