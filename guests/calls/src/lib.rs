@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `request` | a permission request, an elicitation that is one, or a report of a run |
 //! | `turns` | the calls of a turn, merged from updates |
-//! | `gate` | whether a turn goes on, and the lock behind which its calls wait |
+//! | `gate` | whether a turn goes on, the lock behind which its calls wait, and whether a yes comes too early |
 //! | `call` | a call: its titles, kinds and paths |
 //! | `input` | its raw input, and `line`, a command line in it |
 //! | `object` | JSON that other programs parse too |
