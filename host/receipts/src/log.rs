@@ -234,9 +234,9 @@ impl Log {
 
     /// Opens an existing segment. Its tree is that before its first record.
     fn open_segment(&self, found: Segment) -> Result<Last, LogError> {
-        // First: then a file that replaces it now is noticed.
-        let identity = Identity::of(&found.path);
         let file = files::append_shared(&found.path).map_err(at(&found.path))?;
+        // Not before: where file systems are layered, opening it may make another one of it.
+        let identity = Identity::of(&found.path);
         let head = segment::read_head(&file, &found.path)?;
         let head = head.filter(|(head, _)| head.tree.size() == found.first);
         let (head, length) = head.ok_or_else(|| {
@@ -260,8 +260,8 @@ impl Log {
         let path = segment::path(&self.folder, tree.size());
         let head = Head { tree: tree.clone() }.line();
         disk::write(&path, &head).map_err(at(&path))?;
-        let identity = Identity::of(&path);
         let file = files::append_shared(&path).map_err(at(&path))?;
+        let identity = Identity::of(&path);
         self.last = Some(Last {
             path,
             file,
