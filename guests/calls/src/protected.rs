@@ -45,9 +45,16 @@ const ENDINGS: &[&str] = &[
     "profile.ps1",
 ];
 
-/// Names somewhere below another.
+/// The folder of a repository.
+const GIT: &str = ".git";
+
+/// Names of files only: a folder with this one is a repository for git, which runs what its `config` says, as in
+/// `cd folder && git status`.
+const FILES: &[&str] = &["head"];
+
+/// Names somewhere below another; those of git also below the name of a bare repository, `x.git`.
 const BELOW: &[(&str, &[&str])] = &[
-    (".git", &["hooks", "config", "config.worktree"]),
+    (GIT, &["hooks", "config", "config.worktree"]),
     ("acp-chain", &["config.toml", "compiled"]),
     (
         "library",
@@ -66,10 +73,16 @@ const BELOW: &[(&str, &[&str])] = &[
 pub fn marks(names: &[&str], own: usize) -> Vec<bool> {
     let folded: Vec<_> = names.iter().map(|name| fold(name)).collect();
     let is_protected = |(at, name): (usize, &String)| {
-        let is_below = |above: &str| folded[..at].iter().any(|name| name == above);
+        let is_below = |above: &str| {
+            let is_bare = |name: &String| above == GIT && name.ends_with(GIT);
+            let mut before = folded[..at].iter();
+            before.any(|name| name == above || is_bare(name))
+        };
+        let is_last = at + 1 == folded.len();
         at >= own
             && (name.starts_with('.')
                 || NAMES.contains(&&**name)
+                || (is_last && FILES.contains(&&**name))
                 || ENDINGS.iter().any(|ending| name.ends_with(ending))
                 || (at == 0 && name == "etc")
                 || BELOW

@@ -97,6 +97,7 @@ impl Config {
         Ok(Judge {
             local: patterns("local", &self.local)?,
             builds,
+            git: patterns("local", &["git *".to_owned()])?,
             local_tools: self.local_tools,
             private: globs("private", &self.private)?,
             trusted: globs("trusted", &self.trusted)?,

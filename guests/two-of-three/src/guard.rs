@@ -204,14 +204,21 @@ impl Guard {
         }
         let matters = !brought.certain.has(Label::A) || !brought.assumed.is_empty();
         let reads = effects.reads_any || !effects.reads.is_empty();
-        if !held.has(Label::A) && matters && reads {
-            let files = ledger::files(Keeper::Project(session)).await;
-            if let Some(file) = files.map_err(unstored)?.read_by(effects) {
-                let source = format!("{}, written under A", LogTitle(Some(file)));
-                brought.certain.add(&[Label::A], &source);
-                // A command may run what it reads.
-                brought.certain.join(&effects.assumed);
-            }
+        let is_first = !held.has(Label::A) && matters && reads;
+        if !is_first && effects.by_git.is_empty() {
+            return Ok(brought);
+        }
+        let files = ledger::files(Keeper::Project(session)).await;
+        let files = files.map_err(unstored)?;
+        if is_first && let Some(file) = files.read_by(effects) {
+            let source = format!("{}, written under A", LogTitle(Some(file)));
+            brought.certain.add(&[Label::A], &source);
+            // A command may run what it reads.
+            brought.certain.join(&effects.assumed);
+        }
+        let home = key("", self.directory(session).as_ref());
+        if !effects.by_git.is_empty() && files.of_git(&home).is_some() {
+            brought.certain.join(&effects.by_git);
         }
         Ok(brought)
     }

@@ -11,6 +11,7 @@ use acp_chain_calls::fold::fold;
 use acp_chain_calls::glob::Glob;
 use acp_chain_calls::place::Place;
 use acp_chain_calls::title::LogTitle;
+use acp_chain_calls::verdict::Match;
 use acp_chain_proxy::path;
 
 use crate::config::{AssumePrivate, Server};
@@ -90,6 +91,21 @@ const STARTERS: &[&str] = &[
 /// Languages in which what is within backquotes is run.
 const QUOTING: &[&str] = &["perl", "ruby"];
 
+/// How the titles of tools begin, in lower case, that use the network or servers, although agents show them as searches,
+/// reads or thoughts: those of Gemini CLI and Qwen Code, of Codex, and of opencode.
+const OUTSIDE: &[&str] = &[
+    "calling remote agent ",
+    "context7_",
+    "find in page",
+    "list mcp resources",
+    "open page",
+    "searching the web",
+    "web search",
+];
+
+/// How the title begins with which Gemini CLI reads what a server has, in lower case.
+const RESOURCE: &str = "read mcp resource";
+
 /// How many servers are read of a title.
 const MOST_SERVERS: usize = 16;
 
@@ -98,6 +114,8 @@ pub(crate) struct Judge {
     pub(crate) local: Vec<Pattern>,
     /// Commands that bring no text from outside, those of `local` among them.
     pub(crate) builds: Vec<Pattern>,
+    /// Every command of git.
+    pub(crate) git: Vec<Pattern>,
     pub(crate) local_tools: Vec<String>,
     pub(crate) private: Vec<Glob>,
     /// The folders of the user's own projects; without any, each project is one but those in `untrusted`.
@@ -117,6 +135,8 @@ pub(crate) struct Effects {
     pub(crate) reads: BTreeSet<String>,
     /// Whether it may read any file of the project.
     pub(crate) reads_any: bool,
+    /// What it brings if text from outside has changed git's settings, which say what git runs.
+    pub(crate) by_git: Labels,
     pub(crate) writes: BTreeSet<String>,
     /// Whether what it writes uses the network, as far as its text shows.
     pub(crate) writes_fetching: bool,
@@ -224,6 +244,12 @@ impl Judge {
         }
         for kind in kinds {
             match kind {
+                "read" | "search" | "think"
+                    if call.titles.iter().any(|title| uses_network(title)) =>
+                {
+                    effects.bring_outside("the network, by");
+                    self.add_assumed(effects);
+                }
                 "execute" | "read" | "switch_mode" | "think" => {}
                 "search" => effects.reads_any = true,
                 "edit" | "delete" | "move" => add_writes(call, directory, effects),
@@ -263,6 +289,18 @@ impl Judge {
         }
     }
 
+    /// What a command of git may do with settings that somebody else wrote.
+    fn outside_git(&self, title: &str) -> Labels {
+        let mut effects = Effects {
+            title: title.to_owned(),
+            ..Effects::default()
+        };
+        effects.bring_outside("git's settings, written under A, by");
+        self.add_assumed(&mut effects);
+        effects.brings.join(&effects.assumed);
+        effects.brings
+    }
+
     /// A command that is not proved local may act outside, and read from there unless it only builds.
     fn add_commands(
         &self,
@@ -279,6 +317,10 @@ impl Judge {
                 effects.write(&base.join(file), directory);
             }
         }
+        if commands.print_environment() {
+            let source = format!("the environment, printed by {}", effects.title);
+            effects.brings.add(&[Label::B], &source);
+        }
         let goes_out = |to: Option<&str>| to.is_none_or(|to| !holds(directory, to));
         let stays = !commands.moves().any(goes_out);
         let mut covered = vec![false; commands.count()];
@@ -294,6 +336,9 @@ impl Judge {
             self.is_local_tool(call)
         };
         if is_local {
+            if commands.meet(&self.git) != Match::No {
+                effects.by_git = self.outside_git(&effects.title);
+            }
             return;
         }
         let by = "a command that is not proved local,";
@@ -383,10 +428,26 @@ fn servers_in(title: &str, is_name: bool) -> impl Iterator<Item = &str> {
     servers.take(MOST_SERVERS)
 }
 
-/// The MCP servers that a title names as Gemini CLI and Qwen Code do: `TOOL (SERVER MCP Server)`.
+/// Whether a tool with this title uses the network, or a server that the title does not name.
+fn uses_network(title: &str) -> bool {
+    let title = title.to_ascii_lowercase();
+    let is_of_no_server = || displayed_servers(&title).next().is_none();
+    OUTSIDE.iter().any(|start| title.starts_with(start))
+        || (title.starts_with(RESOURCE) && is_of_no_server())
+}
+
+/// The MCP servers that a title names as Gemini CLI and Qwen Code do: `TOOL (SERVER MCP Server)`, and
+/// `Read MCP resource "NAME" from server "SERVER"`.
 fn displayed_servers(title: &str) -> impl Iterator<Item = &str> {
-    let ends = title.match_indices(" MCP Server)").take(MOST_SERVERS);
-    ends.filter_map(move |(end, _)| Some(title[..end].rsplit_once('(')?.1))
+    let ends = title.match_indices(" MCP Server)");
+    let tools = ends.filter_map(move |(end, _)| Some(title[..end].rsplit_once('(')?.1));
+    let is_resource = title.to_ascii_lowercase().starts_with(RESOURCE);
+    let read = Some(title).filter(|_| is_resource);
+    let behind = read
+        .into_iter()
+        .flat_map(|title| title.split(" from server \"").skip(1));
+    let sources = behind.filter_map(|behind| behind.split('"').next());
+    tools.chain(sources).take(MOST_SERVERS)
 }
 
 /// A name as far as all spellings of it have it in common.

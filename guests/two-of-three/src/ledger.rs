@@ -30,22 +30,34 @@ const INSTRUCTIONS: &[&str] = &[
     ".clinerules",
     ".codex",
     ".copilot",
+    ".crush",
     ".cursor",
     ".cursorrules",
+    ".factory",
     ".gemini",
     ".goosehints",
+    ".iflow",
+    ".junie",
     ".kilo",
     ".kilocode",
+    ".kimi",
+    ".kiro",
     ".opencode",
     ".pi",
     ".qwen",
+    ".rules",
+    ".vibe",
+    ".windsurf",
+    ".windsurfrules",
     "agent.md",
     "agents.md",
     "agents.override.md",
     "claude.local.md",
     "claude.md",
     "copilot-instructions.md",
+    "crush.md",
     "gemini.md",
+    "iflow.md",
     "qwen.md",
 ];
 
@@ -116,6 +128,18 @@ impl Files {
     pub(crate) fn instructions(&self, home: &str) -> Option<&str> {
         let is_named = |path: &&String| is_instruction(path.strip_prefix(home).unwrap_or(path));
         let found = self.paths.iter().find(is_named).map(String::as_str);
+        found.or(self.more.then_some("a file of the project"))
+    }
+
+    /// A file that may say what git runs: its settings, or the `HEAD` of a repository in a folder of the project. `home`
+    /// is the folder of the project, as a [`key`](crate::judge::key).
+    pub(crate) fn of_git(&self, home: &str) -> Option<&str> {
+        let is_of_git = |path: &&String| {
+            let own = path.strip_prefix(home).unwrap_or(path);
+            let is_head = own.rsplit('/').next() == Some("head");
+            is_head || own.split('/').any(|name| name.ends_with(".git"))
+        };
+        let found = self.paths.iter().find(is_of_git).map(String::as_str);
         found.or(self.more.then_some("a file of the project"))
     }
 

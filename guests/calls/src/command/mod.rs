@@ -29,7 +29,7 @@ use crate::verdict::Match;
 
 use pattern::{Allowed, DEEPEST};
 use programs::{MOVERS, SHELLS};
-use runs::{base, takes_code, walk};
+use runs::{base, prints_environment, takes_code, walk};
 use said::Said;
 use script::{Script, SimpleCommand};
 use word::Word;
@@ -230,6 +230,17 @@ impl Commands {
             .filter(|(_, is_covered)| !**is_covered);
         left.next()
             .map(|(command, _)| command.texts().collect::<Vec<_>>().join(" "))
+    }
+
+    /// Whether one of its programs prints the environment.
+    pub fn print_environment(&self) -> bool {
+        self.simple.iter().any(|command| {
+            let mut prints = false;
+            walk(command, DEEPEST, &mut |inner, _| {
+                prints |= prints_environment(inner);
+            });
+            prints
+        })
     }
 
     /// Whether each of its programs is one of these patterns, as somebody means it who hides nothing: an expansion may

@@ -464,6 +464,20 @@ pub(super) fn takes_code(command: &SimpleCommand) -> bool {
     })
 }
 
+/// Whether it prints all variables of the environment.
+pub(super) fn prints_environment(command: &SimpleCommand) -> bool {
+    let Some((program, arguments)) = command.words.split_first() else {
+        return false;
+    };
+    let are = |fits: fn(&str) -> bool| arguments.iter().all(|word| fits(&word.text));
+    match &*fold(base(&program.text)) {
+        "env" => are(|word| word.starts_with('-') || assigned(word).is_some()),
+        "declare" | "export" | "printenv" | "typeset" => are(|word| word.starts_with('-')),
+        "set" => arguments.is_empty(),
+        _ => false,
+    }
+}
+
 /// Whether it removes files, or what is in them, without `rm`.
 pub(super) fn removes(command: &SimpleCommand) -> bool {
     let words = &command.words;

@@ -185,6 +185,8 @@ fn after_a_yes_each_act_outside_is_asked_about() {
         fetch(),
         file("edit", "/etc/hosts"),
         file("edit", "/proj/.git/hooks/pre-commit"),
+        file("edit", "/proj/sub/HEAD"),
+        bash("echo 'ref: refs/heads/main' > sub/HEAD"),
         json!({ "title": "Unknown", "kind": "other", "rawInput": {} }),
         json!({ "title": "send", "kind": "other", "server": "mail", "rawInput": {} }),
     ] {
@@ -510,6 +512,12 @@ fn the_credentials_of_agents_and_the_environment_of_processes_are_private() {
         begin(&mut host);
         let told = pass(&mut host, &[file("read", path)]);
         assert!(told.contains("B (secrets"), "{path}: {told}");
+    }
+    for command in ["env", "printenv", "export -p", "bash -c 'env | sort'"] {
+        let mut host = host(json!({}));
+        begin(&mut host);
+        let told = pass(&mut host, &[bash(command)]);
+        assert!(told.contains("[B·C]"), "{command}: {told}");
     }
     let mut host = host(json!({}));
     begin(&mut host);

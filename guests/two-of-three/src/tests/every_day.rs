@@ -34,6 +34,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("timeout 120 npm test -- --run", "[C]"),
     ("bash -lc 'cd sub && cargo test'", "[C]"),
     ("export NODE_ENV=test && npm test", "[C]"),
+    ("env NODE_ENV=test npm test && printenv PATH", "[C]"),
     ("npx tsc --noEmit", "[C]"),
     ("make -j$(nproc)", "[C]"),
     ("python3 manage.py migrate", "[C]"),
@@ -63,6 +64,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("cat ../other/README.md", "[A]"),
     // Secrets.
     ("cat .env", "[B]"),
+    ("env | grep NODE", "[B·C]"),
     ("for f in a .env; do cat \"$f\"; done", "[B]"),
 ];
 

@@ -136,6 +136,30 @@ fn a_command_that_may_run_what_was_written_under_a_is_asked_about_in_later_sessi
     }
 }
 
+/// Git runs what its settings say: `core.fsmonitor` with each `git status`, also of a repository in a folder.
+#[test]
+fn a_command_of_git_is_not_local_with_settings_that_were_written_under_a() {
+    for written in ["/proj/.git/config", "/proj/docs/HEAD"] {
+        let mut host = host(json!({}));
+        begin(&mut host);
+        pass(&mut host, &[fetch(), file("edit", written)]);
+        // The fake host has a project for each session.
+        let files = host.values(Keeper::Project("s"))["files"].clone();
+        open(&mut host, "t");
+        host.put_value(Keeper::Project("t"), "files", Some(&files));
+        prompt_in(&mut host, "t", "hello");
+        seen(&mut host);
+        run_in(&mut host, "t", &bash("ls"));
+        assert!(seen(&mut host).told.contains("[A]"), "{written}");
+        run_in(&mut host, "t", &bash("cd docs && git status"));
+        let (_, title) = question(&mut host);
+        assert!(
+            title.contains("makes it three") && title.contains("git's settings"),
+            "{title}"
+        );
+    }
+}
+
 #[test]
 fn only_files_of_the_project_are_kept() {
     let mut host = host(json!({ "assume-private": "never" }));

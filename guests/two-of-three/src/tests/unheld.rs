@@ -180,3 +180,38 @@ fn an_old_session_that_is_replayed_brings_nothing() {
     mention(&mut host, "c1", fetch());
     assert_eq!(seen(&mut host).told, "");
 }
+
+/// Gemini CLI, Codex and opencode show these as searches, reads and thoughts, with no more than a title.
+#[test]
+fn a_search_of_the_network_counts_whatever_kind_its_agent_declares() {
+    for (kind, title, labels) in [
+        ("search", "Searching the web for: \"a key\"", "[A·C]"),
+        ("search", "Web search: a key", "[A·C]"),
+        ("search", "context7_get_library_docs", "[A·C]"),
+        ("search", "List MCP resources", "[A·C]"),
+        ("think", "Calling remote agent Helper", "[A·C]"),
+        ("read", "Read MCP resource: ticket:1", "[A·C]"),
+        (
+            "read",
+            "Read MCP resource \"1\" from server \"issues\"",
+            "[A·C]",
+        ),
+        ("read", "Read MCP resource \"1\" from server \"docs\"", ""),
+        (
+            "read",
+            "Read MCP resource \"1\" from server \"docs\"\" from server \"issues\"",
+            "[A·C]",
+        ),
+        ("search", "'web search' within ./", ""),
+        ("think", "Running subagent 'web search'", ""),
+    ] {
+        let servers = json!({ "docs": { "trusted": true, "local": true } });
+        let mut host = host(json!({ "servers": servers }));
+        begin(&mut host);
+        let call = json!({ "title": title, "kind": kind, "locations": [] });
+        mention(&mut host, "c1", call);
+        let told = seen(&mut host).told;
+        assert!(told.contains(labels), "{title}: {told}");
+        assert_eq!(told.is_empty(), labels.is_empty(), "{title}: {told}");
+    }
+}

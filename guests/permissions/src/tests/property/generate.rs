@@ -8,7 +8,7 @@ use proptest::sample::select;
 use super::reference::{Facts, Rule};
 
 /// Names of files, as an attacker and as a user may choose them, separated by `|`.
-const NAMES: &str = "a.rs|a.rs|src|src|proj|secret|secret|me|home|.git|hooks|config|.env|etc|acp-chain.toml|\
+const NAMES: &str = "a.rs|a.rs|src|src|proj|secret|secret|me|home|.git|hooks|config|HEAD|a.git|.env|etc|acp-chain.toml|\
     acp-chain|config.toml|mcp.json|x.wasm|AppData|café|cafe\u{301}|CAFÉ|Secret|SECRET|\
     ſecret|ＳＥＣＲＥＴ|sec\u{200c}ret|.Git|．git|.g\u{131}t|.git.|.git |secret. .|secret::$DATA|\
     secret:x|SECRET~1|sec~1|SE12ab~3|GIT~1|RUNNER~1|secret.txt|SECRET~1.TXT|...|. .|..|..|.| \

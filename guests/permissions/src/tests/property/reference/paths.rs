@@ -88,11 +88,13 @@ pub fn guarded(path: &Path, cwd: Option<&str>) -> Vec<bool> {
     for at in own..names.len() {
         let name = &*names[at];
         let above = |directory: &str| names[..at].iter().any(|name| name == directory);
+        let in_git = names[..at].iter().any(|name| name.ends_with(".git"));
         guarded[at] = name.starts_with('.')
             || (at == 0 && name == "etc")
             || ["acp-chain.toml", "acp-chain.lock", "mcp.json", "appdata"].contains(&name)
             || name.split('.').next_back() == Some("wasm")
-            || (above(".git") && ["hooks", "config", "config.worktree"].contains(&name))
+            || (name == "head" && at + 1 == names.len())
+            || (in_git && ["hooks", "config", "config.worktree"].contains(&name))
             || (above("acp-chain") && ["config.toml", "compiled"].contains(&name));
     }
     guarded
