@@ -186,6 +186,22 @@ fn a_secret_in_two_chunks_is_found_and_the_rest_is_not_delayed() {
     assert_eq!(streamed(&host.sent()), format!("{HIDDEN}, they say!"));
 }
 
+/// Some agents say when each chunk was made.
+#[test]
+fn a_secret_in_two_chunks_is_found_whatever_else_differs_in_them() {
+    let mut host = host();
+    prompt(&mut host);
+    for (time, text) in [("10:00", "it is acme-01234"), ("10:01", "56789, they say!")] {
+        let content = json!({ "type": "text", "text": text });
+        update(
+            &mut host,
+            json!({ "sessionUpdate": "agent_message_chunk", "time": time, "content": content }),
+        );
+    }
+    let shown = streamed(&host.sent());
+    assert_eq!(shown, format!("it is {HIDDEN}, they say!"));
+}
+
 #[test]
 fn withheld_text_is_sent_before_the_turn_ends() {
     let mut host = host();

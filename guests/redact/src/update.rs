@@ -55,7 +55,11 @@ impl<'u> Update<'u> {
                 && update.is("update")
                 && !leads(path, OUTPUT_CHUNK)
             {
-                identity.extend([&*name.decoded(), "=", &*string.decoded(), ";"]);
+                // Other members, such as a time, may differ from chunk to chunk of one text.
+                let decoded = name.decoded();
+                if name.is("sessionUpdate") || decoded.ends_with("Id") {
+                    identity.extend([&*decoded, "=", &*string.decoded(), ";"]);
+                }
                 if name.is("sessionUpdate") {
                     kind = string.decoded().into_owned();
                 } else if name.is("sessionId") {

@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
         needles: &["authorizatio"],
         before: concat!(
             r#"(?i:authorization)\\?["'\x60]?\]?\s{0,2}(?:=>|:=|[=:,])\s{0,3}\\?["'\x60]?"#,
-            "(?i:bearer|token|bot|apikey|api-key|key)[ \t]{1,4}"
+            "(?i:bearer|token|bot|apikey|api-key|key|oauth|ssws|geniekey)[ \t]{1,4}"
         ),
         secret: r"[\w=~@.+/:-]{16,}",
         entropy: 3.0,

@@ -43,6 +43,14 @@ pub(super) const RULES: &[Rule] = &[
         ),
         ..PLAIN
     },
+    // A key of PuTTY: the number of its lines, and these.
+    Rule {
+        name: "private-key",
+        needles: &["private-line"],
+        before: r"(?i:Private-Lines): {1,3}[0-9]{1,4}[\r\n]{1,2}",
+        secret: r"(?:[A-Za-z0-9+/]{64}[\r\n]{1,2})*[A-Za-z0-9+/]{4,64}={0,2}",
+        ..PLAIN
+    },
     Rule {
         name: "wireguard-key",
         needles: &["privatekey", "presharedkey", "private_key", "preshared_ke"],

@@ -217,6 +217,43 @@ fn credentials_are_found_in_the_formats_of_tools() {
 }
 
 #[test]
+fn credentials_are_found_in_headers_and_options_of_commands() {
+    let token = random(32);
+    let django = "x9$k(2!pq#7lm+r@z^w&t4*b8-rv1=hs6_yd3)jf5k%gc0eun";
+    let lines = format!("{}\n{}", "Kx7/".repeat(16), random(24));
+    assert_found(&[
+        ("curl -H 'x-api-key: SECRET'", token.clone()),
+        ("{\"X-API-Key\": \"SECRET\"}", token.clone()),
+        ("X-API-KEY: SECRET", hex(32)),
+        ("Authorization: SSWS SECRET", format!("00{}", random(40))),
+        ("Authorization: GenieKey SECRET", token.clone()),
+        ("tool login --token SECRET --yes", token.clone()),
+        ("[\"--api-key\", \"SECRET\"]", token.clone()),
+        ("helm upgrade --password 'SECRET'", token),
+        (
+            "secret_key = 'django-insecure-SECRET'",
+            format!("{django}7"),
+        ),
+        ("secret_key = \"SECRET\"", format!("{django}7")),
+        (
+            "Private-Lines: 2\r\nSECRET\r\nPrivate-MAC: 7f03",
+            lines.clone(),
+        ),
+        (r"Private-Lines: 2\nSECRET\nPrivate-MAC: 7f03", lines),
+    ]);
+    assert_left(&[
+        "--token string   the token, --token $TOKEN, --password-stdin",
+        "--secret id=npm,src=.npmrc --token <your-token>",
+        "--api-key docs/configuration/README.md",
+        "\"api-key-name\": \"7f03c9e1-a58b-24d6-e091-7c3fb52a86d4\"",
+        "x-api-key: your-api-key-goes-here-1234",
+        "SECRET_KEY = os.environ['DJANGO_SECRET_KEY']",
+        "https://x.org/cb?code=SplxlOBeZQQYbYS6WxSbIA",
+        "app.run('0.0.0.0'), api.login('MTA')",
+    ]);
+}
+
+#[test]
 fn a_longer_token_is_found_completely() {
     let jwt = format!("eyJ{}.eyJ{}.{}", random(80), random(260), random(86));
     let app = format!("ghs_1234567_{jwt}");
@@ -279,6 +316,9 @@ fn tokens_of_single_vendors_are_found_without_their_names() {
         format!("sk_{}", hex(48)),
         format!("fc-{}", hex(32)),
         format!("e2b_{}", hex(40)),
+        format!("crsr_{}", hex(64)),
+        format!("sq0csp-{}", random(43)),
+        format!("sk-None-{}", random(48)),
         format!("squ_{}", hex(40)),
         format!("fm2_{}==", random(120)),
         format!("vercel_blob_rw_{}_{}", random(16), random(30)),
@@ -294,6 +334,7 @@ fn tokens_of_single_vendors_are_found_without_their_names() {
     for token in found {
         assert_found(&[("x SECRET y", token.clone()), ("\"SECRET\"", token)]);
     }
+    let discord = format!("MTA{}.{}.{}", random(23), random(6), random(38));
     assert_found(&[
         (
             "https://discord.com/api/webhooks/123456789012345678/SECRET",
@@ -307,8 +348,16 @@ fn tokens_of_single_vendors_are_found_without_their_names() {
             "https://x.blob.core.windows.net/c?sv=2022-11-02&sig=SECRET",
             random(43) + "=",
         ),
+        ("client.login('SECRET')", discord.clone()),
+        ("bot.run(\"SECRET\")", discord),
+        (
+            "https://x.azurewebsites.net/api/f?code=SECRET",
+            random(54) + "==",
+        ),
+        ("export AZURE_DEVOPS_EXT_PAT=SECRET", random(52)),
         ("APP_KEY=SECRET", format!("base64:{}=", random(43))),
         ("RAILS_MASTER_KEY=SECRET", hex(32)),
+        ("CIRCLE_TOKEN=SECRET", hex(40)),
         ("{\"api_key\": \"SECRET\"}", hex(40)),
         ("TWILIO_AUTH_TOKEN: SECRET", hex(32)),
     ]);

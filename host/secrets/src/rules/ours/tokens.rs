@@ -100,7 +100,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "sk-api-key",
         needles: &["sk-"],
         apart: true,
-        secret: r"sk-(?:(?:admin|ant|or-v1|proj|svcacct)-[\w-]{20,}|[A-Za-z0-9]{32,})",
+        secret: r"sk-(?:(?:None|admin|ant|or-v1|proj|svcacct)-[\w-]{20,}|[A-Za-z0-9]{32,})",
         entropy: 3.5,
         ..NONE
     },

@@ -19,12 +19,42 @@ pub(super) const RULES: &[Rule] = &[
         after: After::Anything,
         ..TOKEN
     },
+    Rule {
+        name: "azure-function-key",
+        needles: &["?code=", "&code="],
+        apart: false,
+        before: "[?&]code=",
+        secret: "[A-Za-z0-9_-]{50,60}={1,2}",
+        after: After::Anything,
+        all: MIXED,
+        ..TOKEN
+    },
+    Rule {
+        name: "azure-devops-token",
+        needles: &["azure_devops"],
+        apart: false,
+        before: "(?i:azure_devops(?:_ext)?_pat)",
+        assigned: true,
+        secret: "[A-Za-z0-9]{52,84}",
+        after: After::End,
+        ..TOKEN
+    },
     // Whoever has the address can write to the channel.
     Rule {
         name: "discord-webhook",
         needles: &["discord.com/", "discordapp.c"],
         before: r"discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{17,20}/",
         secret: r"[\w-]{60,80}",
+        ..TOKEN
+    },
+    // Where programs sign in with it, in the libraries for JavaScript and Python.
+    Rule {
+        name: "discord-bot-token",
+        needles: &["login(", "run("],
+        before: r#"(?:login|run)\(\s{0,4}\\?["'\x60]"#,
+        secret: r"[MNO][A-Za-z0-9]{23,27}\.[\w-]{6}\.[\w-]{27,38}",
+        after: After::Anything,
+        all: MIXED,
         ..TOKEN
     },
     // Behind the bot's number. No key of SSH, which begins with `AAAA`.
@@ -67,11 +97,17 @@ pub(super) const RULES: &[Rule] = &[
         secret: "jina_[A-Za-z0-9]{60}",
         ..TOKEN
     },
-    // Of ElevenLabs, Firecrawl, E2B and SonarQube: a prefix, and digits of base 16.
+    Rule {
+        name: "square-client-secret",
+        needles: &["sq0csp-"],
+        secret: r"sq0csp-[\w-]{43}",
+        ..TOKEN
+    },
+    // Of ElevenLabs, Firecrawl, E2B, Cursor and SonarQube: a prefix, and digits of base 16.
     Rule {
         name: "hex-token",
-        needles: &["sk_", "fc-", "e2b_", "sqa_", "sqp_", "squ_"],
-        secret: "sk_[0-9a-f]{48}|fc-[0-9a-f]{32}|e2b_[0-9a-f]{40}|sq[apu]_[0-9a-f]{40}",
+        needles: &["sk_", "fc-", "e2b_", "crsr_", "sqa_", "sqp_", "squ_"],
+        secret: "sk_[0-9a-f]{48}|fc-[0-9a-f]{32}|e2b_[0-9a-f]{40}|crsr_[0-9a-f]{64}|sq[apu]_[0-9a-f]{40}",
         ..TOKEN
     },
     Rule {
