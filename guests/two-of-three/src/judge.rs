@@ -186,6 +186,9 @@ impl Judge {
         for name in titles().flat_map(|title| displayed_servers(title)) {
             self.add_server(name, &mut effects);
         }
+        for name in titles().filter_map(|title| slashed_server(title, call)) {
+            self.add_server(name, &mut effects);
+        }
         self.add_places(call, commands.as_ref(), directory, &mut effects);
         effects
     }
@@ -448,6 +451,20 @@ fn displayed_servers(title: &str) -> impl Iterator<Item = &str> {
         .flat_map(|title| title.split(" from server \"").skip(1));
     let sources = behind.filter_map(|behind| behind.split('"').next());
     tools.chain(sources).take(MOST_SERVERS)
+}
+
+/// The MCP server that a title names as fast-agent does, `SERVER/TOOL`, which makes a kind of the words in the tool's name.
+/// A path of the call may look like that, too; and Gemini CLI lists a folder with no more than its path.
+fn slashed_server<'t>(title: &'t str, call: &Call) -> Option<&'t str> {
+    let (server, tool) = title.split_once('/')?;
+    let is_name = |part: &str, signs: &str| {
+        let fits = |c: char| c.is_alphanumeric() || signs.contains(c);
+        part.contains(char::is_alphanumeric) && part.chars().all(fits)
+    };
+    let is_tool = is_name(server, "_-.") && is_name(tool, "_-./");
+    let is_path = call.paths.iter().any(|path| path.ends_with(title));
+    let is_listed = call.kinds.contains("search") && !call.input.is_given;
+    (is_tool && !is_path && !is_listed).then_some(server)
 }
 
 /// A name as far as all spellings of it have it in common.

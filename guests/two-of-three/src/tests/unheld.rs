@@ -215,3 +215,29 @@ fn a_search_of_the_network_counts_whatever_kind_its_agent_declares() {
         assert_eq!(told.is_empty(), labels.is_empty(), "{title}: {told}");
     }
 }
+
+/// As fast-agent shows them.
+#[test]
+fn a_tool_of_a_server_counts_whatever_kind_its_name_suggests() {
+    let input = json!({ "number": 1 });
+    for (kind, title, input, path, labels) in [
+        ("read", "issues/get_issue", &input, None, "[A·C]"),
+        ("read", "mail/list_unread", &json!({}), None, "[A·C]"),
+        ("edit", "issues/create_issue", &input, None, "[A·C]"),
+        ("think", "issues/plan", &input, None, "[A·C]"),
+        ("read", "docs/get_page", &input, None, ""),
+        ("read", "src/main.rs", &input, Some("/proj/src/main.rs"), ""),
+        ("search", "src/lib", &json!({}), None, ""),
+    ] {
+        let servers = json!({ "docs": { "trusted": true, "local": true } });
+        let mut host = host(json!({ "servers": servers }));
+        begin(&mut host);
+        let locations: Vec<_> = path.iter().map(|path| json!({ "path": path })).collect();
+        let call =
+            json!({ "title": title, "kind": kind, "locations": locations, "rawInput": input });
+        mention(&mut host, "c1", call);
+        let told = seen(&mut host).told;
+        assert!(told.contains(labels), "{title}: {told}");
+        assert_eq!(told.is_empty(), labels.is_empty(), "{title}: {told}");
+    }
+}
