@@ -399,13 +399,23 @@ fn has_any(text: &str, signs: &[&str]) -> bool {
 
 /// The changes of files. Names that start programs count as outside, as none of the project may be meant.
 fn add_writes(call: &Call, directory: Option<&Directory>, effects: &mut Effects) {
+    let bases = bases(call, None, directory);
     for path in &call.paths {
         effects.write(path, directory);
+        for base in &bases {
+            effects.write(&base.join(path), directory);
+        }
     }
     if call.titles.iter().any(|title| title == MEMORY.0) {
         effects.instructs.insert(MEMORY.1.to_owned());
     }
-    let is_inside = |path: &&String| directory.is_some_and(|own| own.has(path));
+    let is_inside = |path: &&String| {
+        let has = |own: &Directory| {
+            let mut below = bases.iter().map(|base| base.join(path));
+            own.has(path) && below.all(|path| own.has(&path))
+        };
+        directory.is_some_and(has)
+    };
     let outside = call.paths.iter().find(|path| !is_inside(path));
     let source = match outside {
         Some(path) => format!("the change of {}", LogTitle(Some(path))),

@@ -419,6 +419,19 @@ fn a_title_does_not_say_what_an_unknown_input_runs() {
 }
 
 #[test]
+fn a_change_counts_from_the_directory_in_which_the_call_runs() {
+    for (cwd, labels) in [("/home/other", "[C]"), ("/proj/docs", ""), ("/proj", "")] {
+        let mut host = host(json!({}));
+        begin(&mut host);
+        let mut call = file("edit", "notes.md");
+        call["rawInput"]["cwd"] = cwd.into();
+        let told = pass(&mut host, &[call]);
+        assert!(told.contains(labels), "{cwd}: {told}");
+        assert_eq!(told.is_empty(), labels.is_empty(), "{cwd}: {told}");
+    }
+}
+
+#[test]
 fn an_editor_that_views_a_file_reads_it() {
     let mut host = host(json!({}));
     begin(&mut host);
