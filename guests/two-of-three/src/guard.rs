@@ -122,12 +122,27 @@ impl Guard {
             self.with(session, |own| {
                 own.forget(CallName::marked(by_id, ENDED));
             });
+            self.mark_labels(session, by_id, &brought);
         }
         if effects.writes_fetching {
             self.with(session, |own| own.add_fetching(&effects.writes));
             self.keep();
         }
         self.note_writes(session, effects).await
+    }
+
+    /// Remembers which labels of a call were decided about.
+    fn mark_labels(&self, session: &str, call: u64, brought: &Brought) {
+        self.with(session, |own| {
+            for label in Label::ALL {
+                let mark = CallName::marked(call, label.name());
+                if brought.certain.has(label) || brought.assumed.has(label) {
+                    own.decide(mark);
+                } else {
+                    own.forget(mark);
+                }
+            }
+        });
     }
 
     /// Takes labels, after a question if that makes it three, or is one more act outside when there are three.

@@ -99,18 +99,45 @@ impl Guard {
         let was_refused = self.with(session, |own| {
             own.has_decided(CallName::marked(name, REFUSED))
         });
-        if self.with(session, |own| own.has_decided(name)) || (was_refused && has_failed) {
+        let update = read(head.id, "/update").ok().flatten();
+        let is_decided = self.with(session, |own| own.has_decided(name));
+        if is_decided && self.has_other_input(session, update.as_ref()) {
+            let decided = self.decided_labels(session, name);
+            for labels in [
+                &mut effects.brings,
+                &mut effects.assumed,
+                &mut effects.by_git,
+            ] {
+                labels.clear(&decided);
+            }
+        } else if is_decided || (was_refused && has_failed) {
             effects = Effects {
                 title: effects.title,
                 ..Effects::default()
             };
         }
-        if let Some(update) = read(head.id, "/update").ok().flatten() {
+        if let Some(update) = update {
             let source = format!("what is shown of {}", effects.title);
             let secrets = self.secrets_in(session, &update, &source);
             effects.brings.join(&secrets);
         }
         self.found(session, effects);
+    }
+
+    /// Whether an update shows another input of its call than was decided about.
+    fn has_other_input(&self, session: &str, update: Option<&Json>) -> bool {
+        let given = update.filter(|update| update.at::<Json>("/rawInput").is_some());
+        let name = given.and_then(|update| CallName::of(update, ""));
+        name.is_some_and(|name| self.with(session, |own| !own.has_decided(name.exact())))
+    }
+
+    /// The labels of a call that were decided about.
+    fn decided_labels(&self, session: &str, call: u64) -> Vec<Label> {
+        let is_decided = |label: &Label| {
+            let mark = CallName::marked(call, label.name());
+            self.with(session, |own| own.has_decided(mark))
+        };
+        Label::ALL.into_iter().filter(is_decided).collect()
     }
 
     /// Forgets what is known of a call that has ended, if the agent begins another one with its id.

@@ -77,6 +77,48 @@ fn a_call_that_was_refused_brings_nothing_when_it_is_shown_as_failed() {
 }
 
 #[test]
+fn what_was_decided_about_a_call_does_not_cover_another_input_of_it() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    mention(&mut host, "c1", fetch());
+    seen(&mut host);
+    let mut call = bash("ls");
+    call["toolCallId"] = "c2".into();
+    let params = json!({ "sessionId": "s", "toolCall": call, "options": [] });
+    let id = host.request(Peer::Agent, PERMISSION, params);
+    assert_eq!(seen(&mut host).passed, [id]);
+    call["sessionUpdate"] = "tool_call_update".into();
+    call["status"] = "in_progress".into();
+    update(&mut host, &call);
+    assert_eq!(seen(&mut host).stops, 0);
+    call["rawInput"]["command"] = "cat .env".into();
+    update(&mut host, &call);
+    let after = seen(&mut host);
+    assert_eq!(after.stops, 1, "{after:?}");
+}
+
+#[test]
+fn an_act_outside_that_was_allowed_is_not_asked_about_when_more_of_it_is_shown() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    mention(&mut host, "c1", fetch());
+    seen(&mut host);
+    let mut call = bash("git push");
+    call["toolCallId"] = "c2".into();
+    let params = json!({ "sessionId": "s", "toolCall": call, "options": [] });
+    host.request(Peer::Agent, PERMISSION, params);
+    let (asked, _) = question(&mut host);
+    answer(&mut host, asked, "yes");
+    seen(&mut host);
+    call["sessionUpdate"] = "tool_call_update".into();
+    call["status"] = "in_progress".into();
+    call["rawInput"]["timeout"] = 60.into();
+    update(&mut host, &call);
+    let after = seen(&mut host);
+    assert_eq!((after.stops, &*after.told), (0, ""), "{after:?}");
+}
+
+#[test]
 fn a_label_that_is_found_while_a_call_is_stored_counts() {
     let mut host = host(json!({}));
     begin(&mut host);
