@@ -223,8 +223,8 @@ impl Guard {
         if !is_first && effects.by_git.is_empty() {
             return Ok(brought);
         }
-        let files = ledger::files(Keeper::Project(session)).await;
-        let files = files.map_err(unstored)?;
+        let loaded = ledger::files(Keeper::Project(session)).await;
+        let files = loaded.map_err(unstored)?;
         if is_first && let Some(file) = files.read_by(effects) {
             let source = format!("{}, written under A", LogTitle(Some(file)));
             brought.certain.add(&[Label::A], &source);
@@ -232,7 +232,7 @@ impl Guard {
             brought.certain.join(&effects.assumed);
         }
         let home = key("", self.directory(session).as_ref());
-        if !effects.by_git.is_empty() && files.of_git(&home).is_some() {
+        if files.have_git(&home) {
             brought.certain.join(&effects.by_git);
         }
         Ok(brought)

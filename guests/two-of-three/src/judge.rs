@@ -443,10 +443,10 @@ fn servers_in(title: &str, is_name: bool) -> impl Iterator<Item = &str> {
 
 /// Whether a tool with this title uses the network, or a server that the title does not name.
 fn uses_network(title: &str) -> bool {
-    let title = title.to_ascii_lowercase();
-    let is_of_no_server = || displayed_servers(&title).next().is_none();
-    OUTSIDE.iter().any(|start| title.starts_with(start))
-        || (title.starts_with(RESOURCE) && is_of_no_server())
+    let folded = title.to_ascii_lowercase();
+    let is_of_no_server = || displayed_servers(title).next().is_none();
+    OUTSIDE.iter().any(|start| folded.starts_with(start))
+        || (folded.starts_with(RESOURCE) && is_of_no_server())
 }
 
 /// The MCP servers that a title names as Gemini CLI and Qwen Code do: `TOOL (SERVER MCP Server)`, and

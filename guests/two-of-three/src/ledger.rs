@@ -131,16 +131,18 @@ impl Files {
         found.or(self.more.then_some("a file of the project"))
     }
 
-    /// A file that may say what git runs: its settings, or the `HEAD` of a repository in a folder of the project. `home`
-    /// is the folder of the project, as a [`key`](crate::judge::key).
-    pub(crate) fn of_git(&self, home: &str) -> Option<&str> {
-        let is_of_git = |path: &&String| {
+    /// Whether one of them may say what git runs: its settings, or the `HEAD` of a repository in a folder of the project.
+    /// `home` is the folder of the project, as a [`key`](crate::judge::key).
+    pub(crate) fn have_git(&self, home: &str) -> bool {
+        let is_of_git = |path: &String| {
             let own = path.strip_prefix(home).unwrap_or(path);
             let is_head = own.rsplit('/').next() == Some("head");
-            is_head || own.split('/').any(|name| name.ends_with(".git"))
+            is_head
+                || own
+                    .split('/')
+                    .any(|name| name.strip_suffix(".git").is_some())
         };
-        let found = self.paths.iter().find(is_of_git).map(String::as_str);
-        found.or(self.more.then_some("a file of the project"))
+        self.more || self.paths.iter().any(is_of_git)
     }
 
     /// A file that these effects may read, or that is below a folder that they read.
