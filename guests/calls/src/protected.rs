@@ -75,8 +75,9 @@ pub fn marks(names: &[&str], own: usize) -> Vec<bool> {
     let is_protected = |(at, name): (usize, &String)| {
         let is_below = |above: &str| {
             let is_bare = |name: &String| above == GIT && name.ends_with(GIT);
-            let mut before = folded[..at].iter();
-            before.any(|name| name == above || is_bare(name))
+            let is_named = folded[..at].iter().any(|name| name == above);
+            // A session may work in a worktree below a bare repository.
+            is_named || folded[own.min(at)..at].iter().any(is_bare)
         };
         let is_last = at + 1 == folded.len();
         at >= own

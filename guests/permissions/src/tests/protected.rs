@@ -163,6 +163,9 @@ fn the_directory_of_the_session_counts_as_named() {
             );
         }
     }
+    open(&mut host, "/home/me/proj.git/main");
+    let path = "/home/me/proj.git/main/src/hooks/a";
+    assert_eq!(ask(&mut host, call("delete", "", &[path])), "allow_once");
     open(&mut host, "/proj/.git");
     assert_eq!(
         ask(&mut host, call("edit", "", &["/proj/.git/hooks/x"])),

@@ -88,7 +88,10 @@ pub fn guarded(path: &Path, cwd: Option<&str>) -> Vec<bool> {
     for at in own..names.len() {
         let name = &*names[at];
         let above = |directory: &str| names[..at].iter().any(|name| name == directory);
-        let in_git = names[..at].iter().any(|name| name.ends_with(".git"));
+        let in_git = above(".git")
+            || names[own..at]
+                .iter()
+                .any(|name| name.strip_suffix(".git").is_some());
         guarded[at] = name.starts_with('.')
             || (at == 0 && name == "etc")
             || ["acp-chain.toml", "acp-chain.lock", "mcp.json", "appdata"].contains(&name)
