@@ -183,10 +183,9 @@ impl Judge {
             self.add_tool(call, commands.as_ref(), directory, &mut effects);
         }
         // The kind of such a tool is what its server declares.
-        for name in titles().flat_map(|title| displayed_servers(title)) {
-            self.add_server(name, &mut effects);
-        }
-        for name in titles().filter_map(|title| slashed_server(title, call)) {
+        let displayed = titles().flat_map(|title| displayed_servers(title));
+        let slashed = titles().filter_map(|title| slashed_server(title, call));
+        for name in displayed.chain(slashed).collect::<BTreeSet<&str>>() {
             self.add_server(name, &mut effects);
         }
         self.add_places(call, commands.as_ref(), directory, &mut effects);
@@ -450,7 +449,7 @@ fn uses_network(title: &str) -> bool {
 }
 
 /// The MCP servers that a title names as Gemini CLI and Qwen Code do: `TOOL (SERVER MCP Server)`, and
-/// `Read MCP resource "NAME" from server "SERVER"`.
+/// `Read MCP resource "NAME" from server "SERVER"`. The name of a tool or a resource may look like more of them.
 fn displayed_servers(title: &str) -> impl Iterator<Item = &str> {
     let ends = title.match_indices(" MCP Server)");
     let tools = ends.filter_map(move |(end, _)| Some(title[..end].rsplit_once('(')?.1));
@@ -460,7 +459,7 @@ fn displayed_servers(title: &str) -> impl Iterator<Item = &str> {
         .into_iter()
         .flat_map(|title| title.split(" from server \"").skip(1));
     let sources = behind.filter_map(|behind| behind.split('"').next());
-    tools.chain(sources).take(MOST_SERVERS)
+    tools.chain(sources)
 }
 
 /// The MCP server that a title names as fast-agent does, `SERVER/TOOL`, which makes a kind of the words in the tool's name.

@@ -484,9 +484,12 @@ fn a_server_whose_name_begins_like_that_of_a_described_one_is_another() {
 #[test]
 fn a_tool_of_a_server_counts_whichever_kind_its_server_declares() {
     let servers = json!({ "docs": { "trusted": true, "local": true } });
+    // The server chooses the name of its tool.
+    let hidden = format!("find{} (web MCP Server)", " (docs MCP Server)".repeat(99));
     for (title, labels) in [
         ("find (docs MCP Server)", ""),
         ("find (web MCP Server)", "[A·C]"),
+        (&*hidden, "[A·C]"),
         ("find (docs MCP Server) (web MCP Server): {}", "[A·C]"),
     ] {
         let mut host = host(json!({ "servers": servers }));
