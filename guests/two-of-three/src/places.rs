@@ -14,6 +14,10 @@ use acp_chain_proxy::path;
 use crate::judge::{Effects, Judge, holds, key, meets};
 use crate::label::Label;
 
+/// Folders in which some systems look up the machine that the next name of a path names: those of autofs and AFS,
+/// in the root.
+const MOUNTED: &[&str] = &["afs/", "net/"];
+
 /// In how many directories relative paths of a call are looked for, beside that of the session.
 const MOST_BASES: usize = 32;
 
@@ -131,10 +135,16 @@ pub(crate) fn bases(
     bases.take(MOST_BASES + 1).collect()
 }
 
-/// Whether a path names another machine: Windows looks that up and connects to it, whatever the program.
+/// Whether a path names another machine, which is looked up and connected to, whatever the program.
 fn is_share(path: &str, directory: Option<&Directory>) -> bool {
-    let slashes = path.len() - path.trim_start_matches(['/', '\\']).len();
-    slashes > 1 && directory.is_some_and(Directory::is_windows)
+    if directory.is_some_and(Directory::is_windows) {
+        let slashes = path.len() - path.trim_start_matches(['/', '\\']).len();
+        return slashes > 1;
+    }
+    let normal = path::normal(path).to_ascii_lowercase();
+    let names = normal.trim_start_matches('/');
+    let mut mounted = MOUNTED.iter();
+    normal.starts_with('/') && mounted.any(|folder| names.starts_with(folder))
 }
 
 /// Whether a call may read what it names. `view` is what editors of several tools in one are told, which declare an

@@ -263,6 +263,10 @@ fn a_share_or_an_address_that_is_read_is_an_act_outside() {
         (r"C:\proj", file("read", r"\\key.x.example\y"), "[A·C]"),
         (r"C:\proj", file("read", r"D:\y"), "[A]"),
         ("/proj", bash("ls //etc/y"), "[A]"),
+        ("/proj", bash("ls /net/key.x.example/y"), "[A·C]"),
+        ("/proj", bash("ls //net/key.x.example/y"), "[A·C]"),
+        ("/proj", file("read", "/proj/../net/key.x.example"), "[A·C]"),
+        ("/proj", file("read", "/proj/net/http.go"), ""),
         ("/proj", file("read", "https://x.example/key"), "[A·C]"),
     ] {
         let mut host = host(json!({}));
@@ -274,6 +278,7 @@ fn a_share_or_an_address_that_is_read_is_an_act_outside() {
         run_in(&mut host, "t", &call);
         let told = seen(&mut host).told;
         assert!(told.contains(labels), "{call}: {told}");
+        assert_eq!(told.is_empty(), labels.is_empty(), "{call}: {told}");
     }
 }
 
