@@ -527,6 +527,9 @@ fn the_credentials_of_agents_and_the_environment_of_processes_are_private() {
         "/home/me/.codex/auth.json",
         "/home/me/.claude/.credentials.json",
         "/home/me/.config/gh/hosts.yml",
+        "/home/me/.cargo/credentials.toml",
+        "/home/me/.local/share/opencode/auth.json",
+        "/Users/me/Library/Keychains/login.keychain-db",
         "/proc/self/environ",
     ] {
         let mut host = host(json!({}));
