@@ -30,6 +30,9 @@ impl Guard {
                 self.mentioned(session, head);
             }
             "tool_call" | "tool_call_update" if has_hooks => self.fetched(session, head),
+            "tool_call_content_chunk" if !has_hooks && self.has_turn(session) => {
+                self.shown(session, head, "/update/content", "what is shown of a call");
+            }
             "state_update" => self.changed_state(session, head),
             _ => {}
         }
@@ -46,14 +49,20 @@ impl Guard {
 
     /// What the agent has read through the editor.
     pub(crate) fn read_by_editor(self: &Rc<Self>, head: &Head) {
-        let body = read(head.id, "").ok().flatten();
-        if let Some(body) = body.filter(|_| !self.state.has_hooks.get()) {
+        if !self.state.has_hooks.get() {
+            self.shown(session(head), head, "", "what the agent reads");
+        }
+    }
+
+    /// Looks for secrets in what the agent has got.
+    fn shown(self: &Rc<Self>, session: &str, head: &Head, at: &str, title: &str) {
+        if let Some(body) = read(head.id, at).ok().flatten() {
             let effects = Effects {
-                brings: self.secrets_in(session(head), &body, "what the agent reads"),
-                title: "what the agent reads".to_owned(),
+                brings: self.secrets_in(session, &body, title),
+                title: title.to_owned(),
                 ..Effects::default()
             };
-            self.found(session(head), effects);
+            self.found(session, effects);
         }
     }
 

@@ -146,6 +146,19 @@ fn a_result_with_a_secret_counts() {
     assert!(seen(&mut host).told.contains("[B]"));
 }
 
+/// Version 2 shows results in pieces, too.
+#[test]
+fn a_piece_of_a_result_with_a_secret_counts() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    let content = json!({ "type": "content", "content": { "type": "text", "text": SECRET } });
+    let piece = json!({
+        "sessionUpdate": "tool_call_content_chunk", "toolCallId": "c1", "content": content,
+    });
+    update(&mut host, &piece);
+    assert!(seen(&mut host).told.contains("[B]"));
+}
+
 #[test]
 fn only_what_is_encoded_is_not_searched() {
     let image = "iVBORw0KGgo".repeat(64);
