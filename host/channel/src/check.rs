@@ -102,7 +102,7 @@ pub fn check(
         Decision::Reject(error) => {
             rules.need(Actions::REFUSE)?;
             let error = short(Message::error(&error), rules)?;
-            check_readers(rules.grant, error.body(), work)?;
+            check_readers(rules.grant, rules.subject.method, error.body(), work)?;
             Ok(match kind {
                 Kind::Request => Action::Answer(error),
                 _ => Action::Replace(error),
@@ -128,7 +128,7 @@ fn respond(result: &str, rules: Rules, work: &mut Work) -> Result<Action, Channe
     check_length(result.len(), rules.longest)?;
     work.spend(result.len())?;
     check_json(result)?;
-    check_readers(rules.grant, result, work)?;
+    check_readers(rules.grant, rules.subject.method, result, work)?;
     short(Message::result(result), rules).map(Action::Answer)
 }
 
@@ -182,10 +182,11 @@ fn replaced(
         return denied("it turns the message into another kind of update");
     }
     // Ambiguities that the proxy did not cause may stay.
-    match check_readers(rules.grant, body, work) {
+    let method = rules.subject.method;
+    match check_readers(rules.grant, method, body, work) {
         Err(ChannelError::Denied(_))
-            if rpc::look_through(message.body()).is_err()
-                && !doubts::are_added(message.body(), body, work)? => {}
+            if rpc::look_through(message.body(), method).is_err()
+                && !doubts::are_added(method, message.body(), body, work)? => {}
         checked => checked?,
     }
     short(new, rules).map(Action::Replace)
@@ -242,13 +243,19 @@ fn edited(
     Ok(body)
 }
 
-/// An error if parsers may read a proxy's message differently, so that a power covers one reading, but not another.
-pub fn check_readers(grant: &Grant, body: &str, work: &mut Work) -> Result<(), ChannelError> {
+/// An error if parsers may read a proxy's message of this method, or its answer to one, differently, so that a power
+/// covers one reading, but not another.
+pub fn check_readers(
+    grant: &Grant,
+    method: &str,
+    body: &str,
+    work: &mut Work,
+) -> Result<(), ChannelError> {
     if grant.is_unlimited() {
         return Ok(());
     }
     work.spend(body.len())?;
-    rpc::look_through(body)
+    rpc::look_through(body, method)
         .map_err(|why| ChannelError::Denied(format!("parsers may read it differently: {why}")))
 }
 

@@ -394,7 +394,7 @@ impl Ledger {
             ));
         }
         self.check_text(method.len() + params.len(), params)?;
-        check_readers(&self.grant, params, &mut self.work)?;
+        check_readers(&self.grant, method, params, &mut self.work)?;
         let message = Message::request(method, params);
         self.send_request(|id| Effect::Ask { id, call, message })
     }
@@ -489,7 +489,7 @@ impl Ledger {
         let subject = subject(&message, to.opposite(), method);
         allow(&self.grant, Actions::SEND, &subject)?;
         check_named(method, params)?;
-        check_readers(&self.grant, params, &mut self.work)?;
+        check_readers(&self.grant, method, params, &mut self.work)?;
         Ok(message)
     }
 

@@ -29,6 +29,8 @@ const OF_TOOLS: MemberNames = MemberNames {
     objects: &[],
     lists: &[],
     either: &[],
+    open: &[],
+    is_of_protocol: false,
 };
 
 /// A report.

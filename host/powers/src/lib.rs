@@ -30,6 +30,6 @@ pub use message::{Kind, Kinds, Peer, Subject};
 pub use pattern::{LONGEST_METHOD, Pattern, PatternError};
 pub use places::{Change, MASK, Mismatch, Places};
 pub use power::{Cover, Danger, Power, Updates};
-pub use protocol::{fold, is_like_one_of_protocol, is_of_protocol};
+pub use protocol::{fold, is_like_member, is_like_one_of_protocol, is_of_protocol};
 pub use subscription::Subscription;
 pub use table::{FIXED, Fixed, TABLE};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use crate::{Actions, Cover, Power, Subject};
+use crate::{Actions, Cover, FIXED, Power, Subject};
 
 /// A name without differences of case.
 pub fn fold(name: &str) -> Cow<'_, str> {
@@ -50,6 +50,31 @@ pub fn is_like_one_of_protocol(method: &str) -> Option<&'static str> {
     Some(known)
 }
 
+/// The names of members, by what they are without differences of case.
+static MEMBERS: LazyLock<HashMap<Cow<'static, str>, &'static str>> =
+    LazyLock::new(|| members().map(|name| (fold(name), name)).collect());
+
+/// The names of members at the places of the table, each perhaps several times.
+fn members() -> impl Iterator<Item = &'static str> {
+    let covers = Power::all().flat_map(|power| power.covers);
+    let places =
+        covers.flat_map(|cover| cover.places.iter().chain(cover.shown.into_iter().flatten()));
+    let fixed = FIXED.iter().flat_map(|fixed| fixed.places);
+    let names = places
+        .chain(fixed)
+        .flat_map(|place| place.split('/').skip(1));
+    // Options are one place as a whole, and so are changes of files, but guards read them.
+    let names = names.chain(["optionId", "oldPath", "operation"]);
+    names.filter(|name| !name.is_empty() && !name.starts_with(['*', '{']))
+}
+
+/// The name of a member of the protocol with which parsers that ignore case confuse this other name. `folded` is the
+/// name without differences of case.
+pub fn is_like_member(name: &str, folded: &str) -> Option<&'static str> {
+    let known = *MEMBERS.get(folded)?;
+    (known != name).then_some(known)
+}
+
 /// Whether the protocol has messages of this method, sender and kind. `true` for methods outside the protocol.
 pub fn is_of_protocol(subject: &Subject) -> bool {
     let Some(covers) = READABLE.get(subject.method) else {
@@ -86,6 +111,29 @@ mod tests {
             "",
         ] {
             assert_eq!(is_like_one_of_protocol(name), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_differ_from_those_of_members_in_case_alone_are_found() {
+        for (name, known) in [
+            ("Prompt", Some("prompt")),
+            ("sessionid", Some("sessionId")),
+            ("SESSIONID", Some("sessionId")),
+            ("\u{17f}essionId", Some("sessionId")),
+            ("OptionId", Some("optionId")),
+            ("_META", Some("_meta")),
+            ("prompt", None),
+            ("sessionId", None),
+            ("session_id", None),
+            ("Path-Of", None),
+            ("", None),
+        ] {
+            assert_eq!(is_like_member(name, &fold(name)), known, "{name:?}");
+        }
+        // No two names of the protocol are told apart by case alone.
+        for name in members() {
+            assert_eq!(is_like_member(name, &fold(name)), None, "{name}");
         }
     }
 }

@@ -64,7 +64,7 @@ losses! {
         "—", First, WARN;
     Unasked: "an answer to a request that was never sent",
         "—", First, WARN;
-    Guarded: "a message that cannot pass a guard, since readers could read it differently: names that differ in case only, or a list in the place of an object",
+    Guarded: "a message that cannot pass a guard, since readers could read it differently: names that differ in case only, from each other or from those of the protocol, or a list in the place of an object",
         "the sender of a request; the requester, if it was an answer", Missed, WARN;
     Undecided: "a message about which a proxy could not decide, or which it held for too long",
         "the sender of a request; the requester, if it was an answer", Missed, ERROR;

@@ -2,6 +2,7 @@
 //! command is this program. An environment variable marks such a launch. Without it, `acp-chain run` gives no terminal
 //! to an agent, as its user expects the agent behind proxies.
 
+use acp_chain_acp::INITIALIZE;
 use acp_chain_powers::fold;
 use acp_chain_rpc::{Entries, decoded, edit, look_through, member};
 use serde_json::{Value, json};
@@ -89,7 +90,10 @@ fn may_run(method: &str) -> bool {
     let is_of_meta = metas.any(|meta| {
         is_terminal(meta) || named(meta, "terminal-auth").any(|command| !command.is_null())
     });
-    !read.is_object() || is_terminal(&read) || is_of_meta || look_through(method).is_err()
+    !read.is_object()
+        || is_terminal(&read)
+        || is_of_meta
+        || look_through(method, INITIALIZE).is_err()
 }
 
 /// The members of an object with this name in lower case, however they are spelt.

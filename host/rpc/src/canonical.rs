@@ -4,6 +4,10 @@
 //! do that it protects. That is about names that the protocol gives to members. Within what it leaves to tools, names
 //! are those of variables, headers, columns and files, which may differ in case.
 //!
+//! A single member may be read differently, too: under a name that differs from the protocol's in case alone, as
+//! `Prompt`, most readers find nothing, but some find what they look for (Go's `encoding/json`, options of readers in C#
+//! and Java).
+//!
 //! Some readers take the elements of a list for the members of an object, in the order in which they have declared them
 //! (derived code of Rust's serde). So where guards expect an object, no list may stand, unless it is empty.
 //!
@@ -12,8 +16,8 @@
 
 use std::borrow::Cow;
 
-use acp_chain_acp::MCP_MESSAGE;
-use acp_chain_powers::fold;
+use acp_chain_acp::{MCP_MESSAGE, is_method};
+use acp_chain_powers::{fold, is_like_member};
 use foldhash::{HashSet, HashSetExt};
 
 use super::Message;
@@ -31,6 +35,9 @@ pub enum Ambiguity {
         "two members of one object have names that some readers do not tell apart, or a name cannot be read"
     )]
     Names,
+    /// The name of a member differs from this one of the protocol in case alone.
+    #[error("it has a member that some readers take for `{0}`, as its name differs only in case")]
+    Case(&'static str),
     /// A list stands where guards expect an object.
     #[error(
         "it has a list in the place of an object, and some readers take its elements for the members"
@@ -50,17 +57,20 @@ const DEEPEST: usize = 128;
 /// How many bytes a message may have outside of strings: comparing names takes many times their length.
 const LARGEST: usize = 8 * 1024 * 1024;
 
-/// Checks a message: an error if parsers may read any part of it differently.
-pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
+/// Checks a message of this method, or the answer to one: an error if parsers may read any part of it differently.
+pub fn canonical(message: &Message, method: &str) -> Result<(), Ambiguity> {
     if message.is_ambiguous() {
         return Err(Ambiguity::Envelope);
     }
     // Those of the message that it carries are an object as well.
     let params_of_mcp = || member(message.body(), "params");
-    if &**message.method() == MCP_MESSAGE && params_of_mcp().is_some_and(is_by_position) {
+    if method == MCP_MESSAGE
+        && !message.kind().is_response()
+        && params_of_mcp().is_some_and(is_by_position)
+    {
         return Err(Ambiguity::Position);
     }
-    look_through(message.body())
+    look_through(message.body(), method)
 }
 
 /// The members with what the protocol leaves to tools, and those with what guards read, by their names.
@@ -79,6 +89,10 @@ pub struct MemberNames {
     pub lists: &'static [&'static str],
     /// Under these names stands one object, or a list of objects.
     pub either: &'static [&'static str],
+    /// Members whose own ones may have any names, within them too.
+    pub open: &'static [&'static str],
+    /// Whether other members must have the protocol's names as it spells them.
+    pub is_of_protocol: bool,
 }
 
 /// What guards expect at a place.
@@ -142,7 +156,26 @@ const OF_MESSAGES: MemberNames = MemberNames {
         "summary",
     ],
     either: &["content"],
+    // Of an error, or of a line of a log; schemas, with the fields of a form and the parameters of tools; and what MCP
+    // leaves to others.
+    open: &[
+        "data",
+        "experimental",
+        "inputSchema",
+        "metadata",
+        "outputSchema",
+        "properties",
+    ],
+    is_of_protocol: false,
 };
+
+/// The same for messages of a method, and their answers: the protocol leaves the members of other methods open.
+fn of_messages(method: &str) -> MemberNames {
+    MemberNames {
+        is_of_protocol: is_method(method),
+        ..OF_MESSAGES
+    }
+}
 
 /// The answer to a form has what the user has filled in under this name, at the top of its body. An update has it
 /// further inside.
@@ -153,6 +186,8 @@ const FORM: &str = "\"content\"";
 enum Comparison {
     /// As the most lenient parser does.
     Lenient,
+    /// The same, where the protocol has no names.
+    Open,
     /// The same, but names within its members exactly.
     OfParameters,
     /// An object exactly, and a list as the most lenient parser does.
@@ -174,10 +209,12 @@ impl Comparison {
             bare.is_some_and(|bare| names.contains(&bare))
         };
         match self {
-            Self::Lenient if is_one_of(member_names.inputs) => Self::OfParameters,
-            Self::Lenient if is_one_of(member_names.outputs) => Self::Exact,
-            Self::Lenient if is_one_of(member_names.variables) => Self::OfVariables,
+            Self::Lenient | Self::Open if is_one_of(member_names.inputs) => Self::OfParameters,
+            Self::Lenient | Self::Open if is_one_of(member_names.outputs) => Self::Exact,
+            Self::Lenient | Self::Open if is_one_of(member_names.variables) => Self::OfVariables,
+            Self::Lenient if is_one_of(member_names.open) => Self::Open,
             Self::Lenient => Self::Lenient,
+            Self::Open => Self::Open,
             Self::OfForm | Self::Fields => Self::Fields,
             Self::OfParameters | Self::OfVariables | Self::Exact => Self::Exact,
         }
@@ -192,6 +229,147 @@ impl Comparison {
             other => other,
         }
     }
+
+    /// The name of the protocol for which some readers take this other one, which is given as it is spelt and as it is
+    /// compared; `None` where the protocol has no names.
+    fn mistaken(self, name: &str, compared: &str, is_of_protocol: bool) -> Option<&'static str> {
+        if is_of_protocol && self == Self::Lenient {
+            is_like_member(name, compared)
+        } else {
+            None
+        }
+    }
+}
+
+/// A value that has not been read yet.
+#[derive(Clone, Copy)]
+struct Unread<'t> {
+    comparison: Comparison,
+    /// The name of the member that has it, as JSON text.
+    name: Option<&'t str>,
+    /// Whether it is an element of a list of objects.
+    is_for_object: bool,
+}
+
+impl Unread<'_> {
+    /// The body of a message.
+    const BODY: Self = Self {
+        comparison: Comparison::Lenient,
+        name: None,
+        is_for_object: false,
+    };
+
+    /// How the entries of this object or list are read, with whether it is a list of objects. `text` begins with it.
+    fn opened(
+        self,
+        text: &str,
+        member_names: MemberNames,
+    ) -> Result<(Comparison, bool), Ambiguity> {
+        let is_object = text.starts_with('{');
+        let comparison = self.comparison.of_container(is_object);
+        if is_object || !matches!(comparison, Comparison::Lenient | Comparison::Open) {
+            return Ok((comparison, false));
+        }
+        let name = self.name.and_then(decoded);
+        let place = member_names.place(name.as_deref());
+        if is_by_position(text) && (self.is_for_object || place.is_for_object(text)) {
+            return Err(Ambiguity::Position);
+        }
+        Ok((comparison, matches!(place, Place::List | Place::Either)))
+    }
+}
+
+/// A value within the body of a message, for those who look through its entries themselves.
+#[derive(Clone, Copy)]
+pub struct Reading<'t> {
+    unread: Unread<'t>,
+    is_body: bool,
+    member_names: MemberNames,
+}
+
+/// An object or a list within the body of a message.
+#[derive(Clone, Copy)]
+pub struct OpenReading {
+    comparison: Comparison,
+    has_objects: bool,
+    is_body: bool,
+    member_names: MemberNames,
+}
+
+impl Reading<'_> {
+    /// The body of a message of this method, or of an answer to one.
+    pub fn of_body(method: &str) -> Self {
+        Self {
+            unread: Unread::BODY,
+            is_body: true,
+            member_names: of_messages(method),
+        }
+    }
+
+    /// Begins with the entries of the value, whose text is given; `None` if it is a list in the place of an object.
+    pub fn open(self, text: &str) -> Option<OpenReading> {
+        let (comparison, has_objects) = self.unread.opened(text, self.member_names).ok()?;
+        Some(OpenReading {
+            comparison,
+            has_objects,
+            is_body: self.is_body,
+            member_names: self.member_names,
+        })
+    }
+}
+
+impl OpenReading {
+    /// The value of the member with this name, which is JSON text.
+    pub fn member(self, name: &str) -> Reading<'_> {
+        let unread = Unread {
+            comparison: within(self.comparison, name, self.is_body, self.member_names),
+            name: Some(name),
+            is_for_object: false,
+        };
+        self.of(unread)
+    }
+
+    /// An element.
+    pub fn element(self) -> Reading<'static> {
+        let unread = Unread {
+            comparison: self.comparison,
+            name: None,
+            is_for_object: self.has_objects,
+        };
+        self.of(unread)
+    }
+
+    /// Whether some readers take the member with this name, which is JSON text, for another one of the protocol.
+    pub fn is_mistaken(self, name: &str) -> bool {
+        let name = decoded(name);
+        let is_of_protocol = self.member_names.is_of_protocol;
+        let mistaken = |name: &str| {
+            let compared = fold(name);
+            self.comparison.mistaken(name, &compared, is_of_protocol)
+        };
+        name.is_some_and(|name| mistaken(&name).is_some())
+    }
+
+    fn of(self, unread: Unread<'_>) -> Reading<'_> {
+        Reading {
+            unread,
+            is_body: false,
+            member_names: self.member_names,
+        }
+    }
+}
+
+/// The comparison in the member with this name, which is JSON text, of an object: the body itself, or one within it.
+fn within(
+    comparison: Comparison,
+    name: &str,
+    is_body: bool,
+    member_names: MemberNames,
+) -> Comparison {
+    match comparison.within(name, member_names) {
+        Comparison::Lenient if is_body && name == FORM => Comparison::OfForm,
+        other => other,
+    }
 }
 
 /// An open container: an object with its names so far, or an array.
@@ -202,10 +380,10 @@ struct Container<'t> {
     has_objects: bool,
 }
 
-/// Checks the names of all objects in the body of a message: an error if parsers may read them differently, or the text
-/// is nested too deep or too large.
-pub fn look_through(body: &str) -> Result<(), Ambiguity> {
-    look_through_all(body, OF_MESSAGES)
+/// Checks the names of all objects in the body of a message of this method, or of an answer to one: an error if parsers
+/// may read them differently, or the text is nested too deep or too large.
+pub fn look_through(body: &str, method: &str) -> Result<(), Ambiguity> {
+    look_through_all(body, of_messages(method))
 }
 
 /// The same for another JSON text, in which other members are left to tools.
@@ -213,31 +391,26 @@ pub fn look_through_all(text: &str, member_names: MemberNames) -> Result<(), Amb
     let bytes = text.as_bytes();
     let mut open: Vec<Container> = Vec::new();
     let (mut at, mut names_next) = (0, false);
-    // The comparison in the value behind the last name, and that name.
-    let (mut within, mut current) = (Comparison::Lenient, None);
+    // The value behind the last name.
+    let mut behind_name = Unread::BODY;
     let mut in_strings = 0;
     while let Some(byte) = bytes.get(at) {
         match byte {
             _ if at - in_strings > LARGEST => return Err(Ambiguity::Large),
             b'{' | b'[' if open.len() == DEEPEST => return Err(Ambiguity::Deep),
             b'{' | b'[' => {
-                let is_object = *byte == b'{';
-                let (comparison, is_for_object, text_of_name) = match open.last() {
-                    Some(list) if list.names.is_none() => (list.comparison, list.has_objects, None),
-                    _ => (within.of_container(is_object), false, current),
+                let unread = match open.last() {
+                    Some(list) if list.names.is_none() => Unread {
+                        comparison: list.comparison,
+                        name: None,
+                        is_for_object: list.has_objects,
+                    },
+                    _ => behind_name,
                 };
-                let mut has_objects = false;
-                if !is_object && comparison == Comparison::Lenient {
-                    let list = text.get(at..).unwrap_or_default();
-                    let name = text_of_name.and_then(decoded);
-                    let place = member_names.place(name.as_deref());
-                    if is_by_position(list) && (is_for_object || place.is_for_object(list)) {
-                        return Err(Ambiguity::Position);
-                    }
-                    has_objects = matches!(place, Place::List | Place::Either);
-                }
+                let begins = text.get(at..).unwrap_or_default();
+                let (comparison, has_objects) = unread.opened(begins, member_names)?;
                 open.push(Container {
-                    names: is_object.then(Names::default),
+                    names: (*byte == b'{').then(Names::default),
                     comparison,
                     has_objects,
                 });
@@ -245,7 +418,7 @@ pub fn look_through_all(text: &str, member_names: MemberNames) -> Result<(), Amb
             b'}' | b']' => drop(open.pop()),
             b'"' => {
                 let end = end_of_string(bytes, at);
-                let depth = open.len();
+                let is_body = open.len() == 1;
                 if let Some(Container {
                     names, comparison, ..
                 }) = open.last_mut()
@@ -253,14 +426,12 @@ pub fn look_through_all(text: &str, member_names: MemberNames) -> Result<(), Amb
                     && names_next
                 {
                     let name = text.get(at..end).ok_or(Ambiguity::Names)?;
-                    if !names.add(name, *comparison) {
-                        return Err(Ambiguity::Names);
-                    }
-                    within = match comparison.within(name, member_names) {
-                        Comparison::Lenient if depth == 1 && name == FORM => Comparison::OfForm,
-                        other => other,
+                    names.add(name, *comparison, member_names.is_of_protocol)?;
+                    behind_name = Unread {
+                        comparison: within(*comparison, name, is_body, member_names),
+                        name: Some(name),
+                        is_for_object: false,
                     };
-                    current = Some(name);
                 }
                 // The quotes count as outside.
                 in_strings += (end - at).saturating_sub(2);
@@ -301,14 +472,29 @@ struct Names<'t> {
 impl<'t> Names<'t> {
     const FEW: usize = 16;
 
-    /// Adds a name, as JSON text. Returns false if the object has it already, or it cannot be decoded.
-    fn add(&mut self, text: &'t str, comparison: Comparison) -> bool {
-        let name = match decoded(text) {
-            Some(name) if comparison == Comparison::Exact => name,
-            Some(Cow::Borrowed(name)) => fold(name),
-            Some(Cow::Owned(name)) => fold(&name).into_owned().into(),
-            None => return false,
+    /// Adds a name, as JSON text. An error if the object has it already, it cannot be decoded, or some readers take it
+    /// for another one of the protocol.
+    fn add(
+        &mut self,
+        text: &'t str,
+        comparison: Comparison,
+        is_of_protocol: bool,
+    ) -> Result<(), Ambiguity> {
+        let spelt = decoded(text).ok_or(Ambiguity::Names)?;
+        let name: Cow<'t, str> = match &spelt {
+            _ if comparison == Comparison::Exact => spelt.clone(),
+            &Cow::Borrowed(name) => fold(name),
+            Cow::Owned(name) => fold(name).into_owned().into(),
         };
+        let mistaken = comparison.mistaken(&spelt, &name, is_of_protocol);
+        if !self.is_added(name) {
+            return Err(Ambiguity::Names);
+        }
+        mistaken.map_or(Ok(()), |known| Err(Ambiguity::Case(known)))
+    }
+
+    /// Adds a name. Returns false if the object has it already.
+    fn is_added(&mut self, name: Cow<'t, str>) -> bool {
         if let Some(many) = &mut self.many {
             return many.insert(name);
         }
@@ -330,7 +516,8 @@ mod tests {
     use super::*;
 
     fn judged(line: &str) -> Result<(), Ambiguity> {
-        canonical(&Message::parse(line.to_owned().into()).unwrap())
+        let message = Message::parse(line.to_owned().into()).unwrap();
+        canonical(&message, message.method())
     }
 
     #[test]
@@ -353,6 +540,104 @@ mod tests {
             r#"{"sessionId":"a","update": ["tool_call","c1"]}"#,
         ] {
             assert!(is_unclear_update(unclear), "{unclear}");
+        }
+    }
+
+    /// Go's `encoding/json` reads `Prompt` as `prompt`, and most other readers find no prompt.
+    #[test]
+    fn members_have_the_names_of_the_protocol_as_it_spells_them() {
+        let found = |body: &str, method: &str| look_through(body, method);
+        for (method, clear) in [
+            (
+                "session/prompt",
+                r#"{"sessionId":"s","prompt":[{"type":"text","text":"a"}],"Other":1,"session_id":2}"#,
+            ),
+            (
+                "session/update",
+                r#"{"update":{"rawInput":{"Prompt":1,"Path":{"URL":2}},"rawOutput":{"Title":3}}}"#,
+            ),
+            (
+                "session/update",
+                r#"{"update":{"_meta":{"Kind":1,"x":{"Title":2}}},"_meta":{"SessionId":3}}"#,
+            ),
+            (
+                "session/new",
+                r#"{"mcpServers":[{"env":{"PATH":"a","Cwd":"b"}}]}"#,
+            ),
+            // The fields of a form, and what was filled in.
+            (
+                "elicitation/create",
+                r#"{"requestedSchema":{"properties":{"Name":{"type":"string"},"URL":{"Title":1}}}}"#,
+            ),
+            (
+                "elicitation/create",
+                r#"{"action":"accept","content":{"Name":"a"}}"#,
+            ),
+            (
+                "session/prompt",
+                r#"{"code":1,"message":"a","data":{"Message":{"Code":2}}}"#,
+            ),
+            (
+                "mcp/message",
+                r#"{"tools":[{"name":"a","inputSchema":{"$defs":{"Path":{}}}}]}"#,
+            ),
+            (
+                "mcp/message",
+                r#"{"method":"tools/call","params":{"arguments":{"Path":1}}}"#,
+            ),
+            // The protocol leaves the members of other methods open.
+            ("_vendor/ask", r#"{"Prompt":1,"SessionId":2}"#),
+        ] {
+            assert_eq!(found(clear, method), Ok(()), "{clear}");
+        }
+        for (method, unclear, known) in [
+            (
+                "session/prompt",
+                r#"{"Prompt":[],"sessionId":"s"}"#,
+                "prompt",
+            ),
+            (
+                "session/prompt",
+                r#"{"prompt":[{"type":"text","Text":"a"}]}"#,
+                "text",
+            ),
+            (
+                "session/prompt",
+                r#"{"prompt":[],"sessionid":"s"}"#,
+                "sessionId",
+            ),
+            (
+                "session/prompt",
+                r#"{"prompt":[],"\u0053essionId":"s"}"#,
+                "sessionId",
+            ),
+            (
+                "session/update",
+                r#"{"update":{"RawInput":{"command":"a"}}}"#,
+                "rawInput",
+            ),
+            (
+                "session/request_permission",
+                r#"{"options":[{"OptionId":"a"}]}"#,
+                "optionId",
+            ),
+            (
+                "session/request_permission",
+                r#"{"Outcome":{"outcome":"selected"}}"#,
+                "outcome",
+            ),
+            ("session/prompt", r#"{"code":1,"Message":"a"}"#, "message"),
+            (
+                "mcp/message",
+                r#"{"Method":"tools/call","serverId":"a"}"#,
+                "method",
+            ),
+        ] {
+            assert_eq!(
+                found(unclear, method),
+                Err(Ambiguity::Case(known)),
+                "{unclear}"
+            );
         }
     }
 
@@ -412,7 +697,7 @@ mod tests {
             r#"{"method":"tools/call","params":{"arguments":{"content":["a"],"options":[[1]]}}}"#,
             r#"{"content":[{"type":"text"}],"structuredContent":{"update":[1],"a":1,"A":2}}"#,
         ] {
-            assert_eq!(look_through(clear), Ok(()), "{clear}");
+            assert_eq!(look_through(clear, "m"), Ok(()), "{clear}");
         }
         for unclear in [
             r#"{"prompt":[["text",null,"a"]]}"#,
@@ -433,10 +718,14 @@ mod tests {
             r#"{"prompt":[{"type":"resource","resource":["file:///a","text"]}]}"#,
             r#"{"mcpServers":[["s","/bin/s",[],[]]]}"#,
         ] {
-            assert_eq!(look_through(unclear), Err(Ambiguity::Position), "{unclear}");
+            assert_eq!(
+                look_through(unclear, "m"),
+                Err(Ambiguity::Position),
+                "{unclear}"
+            );
         }
         let twice = r#"{"action":"accept","content":{"resource":["a"],"Resource":"b"}}"#;
-        assert_eq!(look_through(twice), Err(Ambiguity::Names));
+        assert_eq!(look_through(twice, "m"), Err(Ambiguity::Names));
     }
 
     #[test]

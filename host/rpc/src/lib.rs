@@ -35,7 +35,8 @@ pub use acp_chain_acp::code;
 pub use acp_chain_powers::Kind;
 pub use aside::{aside, blocking};
 pub use canonical::{
-    Ambiguity, MemberNames, canonical, is_unclear_update, look_through, look_through_all,
+    Ambiguity, MemberNames, OpenReading, Reading, canonical, is_unclear_update, look_through,
+    look_through_all,
 };
 pub use edit::{EditError, edit, edit_at_once, set, splice};
 pub use entries::{Entries, Entry, end_of_string, is_by_position};

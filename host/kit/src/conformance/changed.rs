@@ -20,7 +20,7 @@ pub fn damage(old: &str, new: &str, grant: &Grant, subject: &Subject) -> Option<
     let (places, mut budget) = (grant.changeable(subject), BUDGET);
     let differs = places.compare(old, new, &mut budget).is_err();
     // No power can judge a body with two readings.
-    if differs && look_through(old.get()).is_ok() {
+    if differs && look_through(old.get(), subject.method).is_ok() {
         return Some("it changes places that its powers do not cover".to_owned());
     }
     values(old.get(), new.get(), DEEPEST)

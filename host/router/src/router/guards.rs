@@ -69,7 +69,7 @@ fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String
             && is_unclear_update(routed.message.body())
     };
     if routed.message.is_ambiguous() || hop.subscription(routed).is_some() || is_unclear() {
-        canonical(&routed.message).map_err(|why| why.to_string())?;
+        canonical(&routed.message, &routed.method).map_err(|why| why.to_string())?;
         routed.labels.mark_canonical();
     }
     Ok(())

@@ -280,7 +280,7 @@ impl Leg<'_> {
         // The host adds MCP servers to the setup requests.
         let is_declared = Life::of(self.method).sets_up() && !play.offers.is_empty();
         // The host itself withholds ambiguous bodies from guards.
-        let has_readings = rpc::look_through(sent).is_err();
+        let has_readings = rpc::look_through(sent, self.method).is_err();
         let is_kept = play.is_guard && has_readings;
         if is_declared || is_kept {
             return None;

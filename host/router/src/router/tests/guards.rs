@@ -100,6 +100,32 @@ fn ambiguous_messages_do_not_pass_a_guard() {
     }
 }
 
+/// Some readers find the prompt under this name, while the guard finds none.
+#[test]
+fn a_member_whose_name_differs_in_case_alone_does_not_pass_a_guard() {
+    let line = r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s","Prompt":[]}}"#;
+    let mut router = Router::new(vec![guard(forwards("session/prompt"))], None);
+    client(&mut router, line);
+    assert!(received(&mut router, Peer::Agent).is_empty());
+    let refused = received(&mut router, Peer::Client).remove(0);
+    let expected = "it has a member that some readers take for `prompt`";
+    assert!(refused.contains(expected), "{refused}");
+    let mut router = Router::new(vec![forwards("session/prompt")], None);
+    client(&mut router, line);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
+    // An answer is read by the method of its request.
+    let mut router = Router::new(vec![guard(forwards("session/prompt"))], None);
+    client(&mut router, PROMPT);
+    received(&mut router, Peer::Agent);
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"StopReason":"end_turn"}}"#;
+    agent(&mut router, answer);
+    let refused = received(&mut router, Peer::Client).remove(0);
+    assert!(
+        refused.contains("some readers take for `stopReason`"),
+        "{refused}"
+    );
+}
+
 /// Readers in Rust take its elements for the members, while the guard finds no text and no tool call.
 #[test]
 fn a_list_in_the_place_of_an_object_does_not_pass_a_guard() {
