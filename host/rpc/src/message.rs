@@ -104,19 +104,19 @@ impl Message {
             }
             // Only a result can be null.
             (false, false) if result.is_some() => {
-                method = None;
-                error = None;
+                let others = [method.take(), error.take()];
+                has_other_envelope = others.iter().any(Option::is_some);
             }
             // Without a result, an error of null is none either.
             (false, false) => error = None,
+            // Some readers take any response with a result for a success, and any message with a method for a request.
             (has_result, has_error) => {
-                method = method.filter(|method| text(method) != "null");
-                if !has_error {
-                    error = None;
-                }
-                if !has_result {
-                    result = None;
-                }
+                let others = [
+                    method.take_if(|method| text(method) == "null"),
+                    result.take_if(|_| !has_result),
+                    error.take_if(|_| !has_error),
+                ];
+                has_other_envelope = others.iter().any(Option::is_some);
             }
         }
         let (kind, body) = match (&method, &id, result, error) {
@@ -384,7 +384,11 @@ impl Message {
             out.push_str(r#"{"jsonrpc":"2.0""#);
             push_id(id.or(own), out);
             out.push_str(",");
-            self.write_call(out);
+            let outcome = self.0.body.clone();
+            match outcome.filter(|_| self.0.kind.is_response()) {
+                Some(outcome) => self.write_body(outcome, out),
+                None => self.write_call(out),
+            }
             return out.push_str("}");
         }
         match (&self.0.id, id) {
@@ -414,13 +418,21 @@ impl Message {
         out.push_str(r#""method":"#);
         push_quoted(&self.0.method, out);
         if let Some(span) = self.0.body.clone().filter(|_| self.body() != "null") {
-            out.push_str(r#","params":"#);
-            // A small part must not keep the whole line alive.
-            if span.len() < self.len() / 2 {
-                out.push(&Bytes::copy_from_slice(self.body().as_bytes()));
-            } else {
-                out.push(&self.0.line.as_bytes().slice(span));
-            }
+            out.push_str(",");
+            self.write_body(span, out);
+        }
+    }
+
+    /// Writes the member with the body, which is at this place in the line.
+    fn write_body(&self, span: Range<usize>, out: &mut Outbox) {
+        out.push_str("\"");
+        out.push_str(body_field(self.0.kind));
+        out.push_str("\":");
+        // A small part must not keep the whole line alive.
+        if span.len() < self.len() / 2 {
+            out.push(&Bytes::copy_from_slice(self.body().as_bytes()));
+        } else {
+            out.push(&self.0.line.as_bytes().slice(span));
         }
     }
 
@@ -545,6 +557,23 @@ mod tests {
             (
                 r#"{"jsonrpc":"2.0","error":null,"method":"m","params":null}"#,
                 r#"{"jsonrpc":"2.0","method":"m"}"#,
+            ),
+            (
+                r#"{"id":"a","result":null,"error":{"code":1,"message":"m"},"jsonrpc":"2.0"}"#,
+                r#"{"jsonrpc":"2.0","id":"a","error":{"code":1,"message":"m"}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":null,"params":null,"result":{"n": 1e400},"error":null}"#,
+                r#"{"jsonrpc":"2.0","id":1,"result":{"n": 1e400}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":null,"error":null}"#,
+                r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
+            ),
+            // Nothing beside what applies: the line as it is.
+            (
+                r#"{"id":1, "result":null, "jsonrpc":"2.0"}"#,
+                r#"{"id":1, "result":null, "jsonrpc":"2.0"}"#,
             ),
         ] {
             assert_eq!(

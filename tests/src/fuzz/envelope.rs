@@ -47,7 +47,7 @@ struct Reading<'l> {
     id: Option<&'l str>,
     /// The params, the result or the error.
     body: Option<&'l str>,
-    /// Whether the line also has an outcome of null, which does not apply.
+    /// Whether the line also has a method or an outcome of null, which does not apply.
     has_more: bool,
 }
 
@@ -76,12 +76,20 @@ impl<'l> Reading<'l> {
         // A null beside the valid members counts as absent.
         let given = |field: Option<&'l str>| field.filter(|value| *value != "null");
         let has_outcome = given(result).or(given(error)).is_some();
-        let has_more = given(method).is_some() && !has_outcome && result.or(error).is_some();
-        if has_more {
+        let has_null = |fields: &[Option<&str>]| fields.contains(&Some("null"));
+        let is_call = given(method).is_some() && !has_outcome;
+        let has_more = if is_call {
+            result.or(error).is_some()
+        } else if has_outcome {
+            has_null(&[method, result, error])
+        } else {
+            result.is_some() && has_null(&[method, error])
+        };
+        if is_call {
             (result, error) = (None, None);
         } else if has_outcome {
             (method, result, error) = (given(method), given(result), given(error));
-        } else if result.is_some() && given(method).is_none() {
+        } else if result.is_some() {
             (method, error) = (None, None);
         } else {
             error = None;
@@ -131,16 +139,22 @@ impl<'l> Reading<'l> {
         }
     }
 
-    /// The line of a request or notification with this id, without members that do not apply.
+    /// The line of the message with this id, without members that do not apply.
     fn plain(&self, id: Option<&str>) -> String {
-        let method = self.method.and_then(decoded).unwrap_or_default();
-        let method = serde_json::Value::from(method);
-        let params = self.body.filter(|body| *body != "null");
-        let [id, params] = [("id", id), ("params", params)].map(|(name, value)| {
+        let method = self.method.and_then(decoded);
+        let method = method.map(|method| serde_json::Value::from(method).to_string());
+        let body = match self.kind {
+            Kind::Result => ("result", self.body),
+            Kind::Error => ("error", self.body),
+            Kind::Request | Kind::Notification => {
+                ("params", self.body.filter(|body| *body != "null"))
+            }
+        };
+        let members = [("id", id), ("method", method.as_deref()), body].map(|(name, value)| {
             let member = value.map(|value| format!(",\"{name}\":{value}"));
             member.unwrap_or_default()
         });
-        format!("{{\"jsonrpc\":\"2.0\"{id},\"method\":{method}{params}}}\n")
+        format!("{{\"jsonrpc\":\"2.0\"{}}}\n", members.concat())
     }
 
     /// Only the id is replaced when the message is forwarded, unless the line has more than the message.

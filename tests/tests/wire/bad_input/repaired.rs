@@ -100,7 +100,22 @@ async fn an_answer_without_an_outcome_is_an_empty_result() {
     .await;
     sent_on(
         r#"raw {"id":{id},"error":null,"jsonrpc":"2.0"}"#,
-        r#"{"id":2,"error":null,"jsonrpc":"2.0","result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"result":{}}"#,
+    )
+    .await;
+}
+
+/// Some clients take any answer with a result for a success, and refuse one with a result and an error.
+#[tokio::test]
+async fn an_answer_of_software_that_writes_all_members_has_one_outcome() {
+    sent_on(
+        r#"raw {"jsonrpc":"2.0","id":{id},"result":null,"error":{"code":-32000,"message":"busy"}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"busy"}}"#,
+    )
+    .await;
+    sent_on(
+        r#"raw {"jsonrpc":"2.0","id":{id},"method":null,"params":null,"result":{"stopReason":"end_turn"},"error":null}"#,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}"#,
     )
     .await;
 }
