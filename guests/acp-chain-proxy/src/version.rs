@@ -1,5 +1,6 @@
 //! The protocol version of a connection, and the form of a notice and of a question to the user in each version.
 
+use acp_chain_acp::protocol_version;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -29,7 +30,8 @@ impl Version {
         if response.head.method != "initialize" || response.outcome.is_err() {
             return None;
         }
-        let version = response.head.read::<u64>("/protocolVersion");
+        let version = response.head.read::<Value>("/protocolVersion");
+        let version = version.and_then(|version| protocol_version(&version.to_string()));
         Some(match version.unwrap_or(1) {
             0 | 1 => Self::V1,
             _ => Self::V2,

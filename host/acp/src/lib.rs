@@ -93,6 +93,19 @@ impl Scope {
     }
 }
 
+/// The version that the JSON text of a `protocolVersion` names. Some programs write all numbers as fractions, and some
+/// write them as strings.
+#[must_use]
+pub fn protocol_version(text: &str) -> Option<u64> {
+    let quoted = text.strip_prefix('"');
+    let bare = quoted
+        .and_then(|text| text.strip_suffix('"'))
+        .unwrap_or(text);
+    let fraction = bare.split_once('.');
+    let whole = fraction.filter(|(_, digits)| digits.bytes().all(|digit| digit == b'0'));
+    whole.map_or(bare, |(whole, _)| whole).parse().ok()
+}
+
 /// The error codes that this program sends or looks for (JSON-RPC 2.0 §5.1, and ACP's own).
 pub mod code {
     /// The line was not JSON.
@@ -271,6 +284,21 @@ mod tests {
     use acp_chain_messages::{Side, methods};
 
     use super::*;
+
+    #[test]
+    fn a_version_is_a_number_however_it_is_spelt() {
+        for (text, version) in [
+            ("1", Some(1)),
+            ("2.0", Some(2)),
+            (r#""2""#, Some(2)),
+            (r#""2025-06-18""#, None),
+            ("2.5", None),
+            ("null", None),
+            ("{}", None),
+        ] {
+            assert_eq!(protocol_version(text), version, "{text}");
+        }
+    }
 
     #[test]
     fn every_method_of_the_schemas_has_a_row_with_its_sender() {

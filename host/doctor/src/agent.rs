@@ -10,6 +10,7 @@ use super::answer::{Answer, Response, initialize};
 use super::finding::Finding;
 use super::runtime::{self, Runtime};
 use super::{Doctor, Findings};
+use acp_chain_acp::protocol_version;
 use acp_chain_app::agent::{self, command_line};
 use acp_chain_app::hooks::{NoHooks, identify, unchecked_reports};
 use acp_chain_app::plan::supervise;
@@ -198,7 +199,7 @@ impl Target {
                 let name = name.unwrap_or("an agent that gives no name");
                 let version = about["version"].as_str();
                 let version = version.map_or(String::new(), |version| format!(" {version}"));
-                let protocol = result["protocolVersion"].as_u64();
+                let protocol = protocol_version(&result["protocolVersion"].to_string());
                 let says = format!(
                     "`{shown}` is {}{}, speaks version {} of the protocol, and answered in {:.1} s",
                     quote(name, MAX_QUOTE),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use acp_chain_acp::{INITIALIZE, TurnState, Turns};
+use acp_chain_acp::{INITIALIZE, TurnState, Turns, protocol_version};
 use acp_chain_trace::{Kind, Line};
 
 use crate::row::title;
@@ -69,7 +69,7 @@ impl Tracker {
         let body = || Members::of_body(line);
         if line.method.as_deref() == Some(INITIALIZE) {
             let named = body().protocol_version;
-            let version = named.and_then(|version| version.get().parse().ok());
+            let version = named.and_then(|version| protocol_version(version.get()));
             self.running.agree(version.unwrap_or(1));
         }
         let OpenRequest { row, session } = self.asked.remove(&line.request?)?;

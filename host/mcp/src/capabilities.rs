@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::protocol::object;
 use super::reach::BridgeKind;
-use acp_chain_rpc::{edit, member, resolve};
+use acp_chain_rpc::{edit, member, protocol_version, resolve};
 
 /// The declared transports of an agent.
 #[expect(clippy::struct_excessive_bools, reason = "each is declared separately")]
@@ -90,8 +90,8 @@ fn name(result: &str) -> String {
 }
 
 fn is_typed(result: &str) -> bool {
-    let version = member(result, "protocolVersion").and_then(|version| version.parse().ok());
-    version.is_some_and(|version: u64| version >= 2)
+    let version = member(result, "protocolVersion").and_then(protocol_version);
+    version.is_some_and(|version| version >= 2)
 }
 
 /// Adds the capability for MCP over ACP to the result of `initialize`. `None` if it is declared already, the result has
@@ -127,6 +127,7 @@ mod tests {
         let v2 =
             r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"stdio":{},"acp":{}}}}}"#;
         assert!(!read(v2).http && read(v2).acp && read(v2).typed && read(v2).stdio);
+        assert!(read(&v2.replace('2', "2.0")).typed);
         for none in [
             "{}",
             "null",

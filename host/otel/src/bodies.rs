@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use acp_chain_acp::{MCP_MESSAGE, PERMISSION, PROMPT, UPDATE};
-use acp_chain_rpc::value_at;
+use acp_chain_acp::{MCP_MESSAGE, PERMISSION, PROMPT, UPDATE, protocol_version};
+use acp_chain_rpc::{resolve, value_at};
 use acp_chain_trace::{Kind, Line};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -191,6 +191,12 @@ pub mod place {
 pub fn at<T: DeserializeOwned + Default>(body: Option<&RawValue>, pointer: &str) -> T {
     let value = body.and_then(|body| value_at(body.get(), pointer));
     value.unwrap_or_default()
+}
+
+/// The version of the protocol that the answer to `initialize` names.
+pub fn version(result: Option<&RawValue>) -> Option<u64> {
+    let version = resolve(result?.get(), place::VERSION).ok()?;
+    protocol_version(version?)
 }
 
 /// A member of the agent's description in the answer to `initialize`: its `name` or its `version`.

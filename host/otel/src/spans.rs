@@ -13,7 +13,7 @@ use opentelemetry::trace::{Event, SpanContext};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
-use crate::bodies::{self, Usage, at, place};
+use crate::bodies::{self, Usage};
 use crate::content::{Call, Room};
 use crate::context::{child, root};
 use crate::mapping::{self, identifier};
@@ -309,8 +309,8 @@ impl Connection {
     ) -> Vec<SpanData> {
         if line.method.as_deref() == Some("initialize") && from == "agent" {
             let result = line.result.as_deref();
-            let version: Option<u64> = at(result, place::VERSION);
-            self.running.agree(version.unwrap_or(1));
+            let version = bodies::version(result).unwrap_or(1);
+            self.running.agree(version);
             let about = |name| {
                 let said = bodies::of_agent(result, name);
                 said.filter(|text| identifier(text).is_some())

@@ -2,7 +2,7 @@
 //! command is this program. An environment variable marks such a launch. Without it, `acp-chain run` gives no terminal
 //! to an agent, as its user expects the agent behind proxies.
 
-use acp_chain_acp::INITIALIZE;
+use acp_chain_acp::{INITIALIZE, protocol_version};
 use acp_chain_powers::fold;
 use acp_chain_rpc::{Entries, decoded, edit, look_through, member};
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ pub const VARIABLE: &str = "ACP_CHAIN_SIGN_IN";
 pub fn with_variable(result: &str) -> Option<String> {
     let methods = member(result, "authMethods")?;
     let methods: Vec<Value> = serde_json::from_str(methods).ok()?;
-    let is_list = member(result, "protocolVersion").is_some_and(|version| version != "1");
+    let version = member(result, "protocolVersion").and_then(protocol_version);
+    let is_list = version.is_some_and(|version| version != 1);
     let mut edited: Option<String> = None;
     for (index, method) in methods.iter().enumerate() {
         // In the method, or for older agents in its `_meta`.

@@ -31,7 +31,7 @@ pub mod transport;
 pub mod untrusted;
 pub mod worker;
 
-pub use acp_chain_acp::code;
+pub use acp_chain_acp::{code, protocol_version};
 pub use acp_chain_powers::Kind;
 pub use aside::{aside, blocking};
 pub use canonical::{

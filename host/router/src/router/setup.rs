@@ -8,7 +8,7 @@ use super::core::Core;
 use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
 use crate::sign_in::without_terminals;
-use acp_chain_acp::{ACKNOWLEDGED, Life};
+use acp_chain_acp::{ACKNOWLEDGED, Life, protocol_version};
 use acp_chain_channel::Peer;
 use acp_chain_hops::exchange::{Exchange, ExchangeId, Stage};
 use acp_chain_hops::route::HopIndex;
@@ -250,7 +250,7 @@ fn unproven(core: &mut Core, answer: Message, why: &str) -> Message {
 /// The version that an answer to `initialize` names.
 fn negotiated(answer: &Message) -> u64 {
     let version = member(answer.body(), "protocolVersion");
-    version.and_then(|text| text.parse().ok()).unwrap_or(1)
+    version.and_then(protocol_version).unwrap_or(1)
 }
 
 /// Whether an answer means that the request succeeded. In version 2, a session that the agent cannot find has ended

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use acp_chain_acp::{Life, TurnState, Turns};
+use acp_chain_acp::{Life, TurnState, Turns, protocol_version};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -238,7 +238,7 @@ impl Requests {
     fn settle(&mut self, request: &mut OpenRequest, answer: &Message) {
         if request.life == Life::Connects {
             let version = member(answer.body(), "protocolVersion");
-            let version = version.and_then(|version| version.parse().ok());
+            let version = version.and_then(protocol_version);
             self.turns.agree(version.unwrap_or(1));
         }
         let name = match request.life {
