@@ -79,6 +79,14 @@ async fn requests_that_are_wrong_get_what_the_page_says() {
             assert_eq!(said["id"], Value::Null);
         }
     }
+    for body in [
+        r#"{"method":"_note"}"#,
+        r#"{"jsonrpc":2.0,"method":"_note"}"#,
+        "\u{1b}[0m{\"jsonrpc\":\"2.0\",\"method\":\"_note\"}\u{1b}[0m",
+    ] {
+        let answer = json(connection.asks(Method::POST), body).send().await;
+        assert_eq!(answer.unwrap().status(), 202, "{body}");
+    }
     let marked = format!("\u{feff}{}", initialize());
     let behind = web::client().post(format!("{}/", served.url));
     for asks in [

@@ -21,7 +21,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use acp_chain_acp::Life;
-use acp_chain_rpc::{Error, Id, Kind, Message, Mutex, code, one_line};
+use acp_chain_rpc::transport::Frame;
+use acp_chain_rpc::{Error, Id, Kind, Message, Mutex, code, one_line, read};
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -104,7 +105,7 @@ impl Connection {
         let Some(connection) = headers.get(CONNECTION).cloned() else {
             // An error in answer to `initialize` has no connection.
             let body = self.body(answer).await?;
-            let refusal = Message::parse(body.clone()).ok();
+            let refusal = read(Frame::Line(body.clone())).ok();
             if refusal.is_none_or(|refusal| refusal.kind() != Kind::Error) {
                 let why = Cause::NotAcp("its answer names no connection");
                 return Err(self.web.error(why));

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_chain_rpc::{Kind, Message};
+use acp_chain_rpc::transport::Frame;
+use acp_chain_rpc::{Kind, read};
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Response, StatusCode};
@@ -280,7 +281,8 @@ impl Connection {
 
     /// Passes on data of a stream.
     async fn receive(self: &Arc<Self>, data: Bytes, session: Option<&Arc<str>>) -> Result<(), End> {
-        let message = Message::parse(data.clone()).ok();
+        // With the repairs that it gets later: it may name a session.
+        let message = read(Frame::Line(data.clone())).ok();
         let mut effect = None;
         if let Some(message) = &message {
             let id = message.id();
