@@ -22,6 +22,8 @@ pub struct AgentChoice {
     pub words: Vec<OsString>,
     /// A remote agent, instead of these.
     pub remote: Option<Remote>,
+    /// The folder of the user's data in which it is installed; by default, the usual one.
+    pub data: Option<PathBuf>,
 }
 
 impl AgentChoice {
@@ -42,26 +44,37 @@ impl AgentChoice {
                 CommandLine::new(program, args)
             }));
         };
-        let mut command = installed(name)?;
+        let mut command = installed_in(self.data.as_deref(), name)?;
         command.args.extend(self.words.iter().cloned());
         Ok(Some(command))
     }
 
+    /// The name, if no such agent is installed.
+    pub fn unknown(&self) -> Option<&str> {
+        let name = self.name.as_deref()?;
+        let found = store_in(self.data.as_deref()).map(|store| store.find(name));
+        let is_unknown = matches!(found, Ok(Err(acp_chain_agents::Error::NotInstalled { .. })));
+        is_unknown.then_some(name)
+    }
+
     /// Removes an unknown name, with everything after it: arguments that an editor added for an agent named elsewhere.
     pub fn take_unknown(&mut self) -> Vec<OsString> {
-        match self.name.take_if(|name| is_unknown(name)) {
-            Some(name) => [name.into()]
-                .into_iter()
-                .chain(self.words.drain(..))
-                .collect(),
-            None => Vec::new(),
+        if self.unknown().is_none() {
+            return Vec::new();
         }
+        let name = self.name.take().map(OsString::from);
+        name.into_iter().chain(self.words.drain(..)).collect()
     }
 }
 
 /// The installed agents. Only the user can write to the folder.
 pub fn store() -> Result<Store, Error> {
-    let folder = home::agents().ok_or(Error::NoAgents)?;
+    store_in(None)
+}
+
+/// The agents that are installed in this folder of a user's data, or else in the usual one.
+fn store_in(data: Option<&Path>) -> Result<Store, Error> {
+    let folder = home::agents_in(data).ok_or(Error::NoAgents)?;
     Ok(Store::new(folder, disk::write))
 }
 
@@ -97,15 +110,13 @@ pub fn candidates() -> Vec<Candidate> {
     there.chain(found).collect()
 }
 
-/// Whether no agent of this name is installed.
-pub fn is_unknown(name: &str) -> bool {
-    let found = store().map(|store| store.find(name));
-    matches!(found, Ok(Err(acp_chain_agents::Error::NotInstalled { .. })))
-}
-
 /// The command line of the agent of this name.
 pub fn installed(name: &str) -> Result<CommandLine, Error> {
-    let record = store()?.find(name)?;
+    installed_in(None, name)
+}
+
+fn installed_in(data: Option<&Path>, name: &str) -> Result<CommandLine, Error> {
+    let record = store_in(data)?.find(name)?;
     record.check()?;
     Ok(launched(&record))
 }

@@ -125,12 +125,23 @@ pub fn code_cache() -> Option<PathBuf> {
 
 /// Installed extensions.
 pub fn extensions() -> Option<PathBuf> {
-    data().map(|data| data.join("extensions"))
+    within(None, "extensions")
 }
 
 /// Installed agents.
 pub fn agents() -> Option<PathBuf> {
-    data().map(|data| data.join("agents"))
+    agents_in(None)
+}
+
+/// Installed agents, in this folder of a user's data or else in the usual one.
+pub fn agents_in(folder: Option<&Path>) -> Option<PathBuf> {
+    within(folder, "agents")
+}
+
+/// A place in this folder of a user's data, or else in the usual one.
+fn within(folder: Option<&Path>, name: &str) -> Option<PathBuf> {
+    let folder = folder.map(Path::to_owned).or_else(data);
+    folder.map(|folder| folder.join(name))
 }
 
 /// Toolchains installed for authors.
@@ -227,9 +238,7 @@ pub fn check_writable(folder: &Path) -> Result<(), Error> {
 /// An error if other users could change the user's files, or this program's, or if a named folder does not exist.
 pub fn check_owners() -> Result<(), Error> {
     // Otherwise decisions about projects would be missing without an error.
-    if let Some(data) = named_data().filter(|data| !data.is_dir()) {
-        return Err(Error::NoData(Untrusted::new(data.display()).to_string()));
-    }
+    named_data().map_or(Ok(()), check_data)?;
     let sockets = sockets().into_iter();
     let sockets = sockets.map(|path| ("the socket for MCP clients", path, UserFiles::Sockets));
     for (what, path, place) in kept().chain(sockets) {
@@ -241,6 +250,14 @@ pub fn check_owners() -> Result<(), Error> {
         })?;
     }
     Ok(())
+}
+
+/// An error if a folder that is named for the user's data does not exist.
+pub fn check_data(data: &Path) -> Result<(), Error> {
+    if data.is_dir() {
+        return Ok(());
+    }
+    Err(Error::NoData(Untrusted::new(data.display()).to_string()))
 }
 
 /// An error if other users can change a file or directory, or replace it. The folders up to the user's home are
@@ -288,7 +305,12 @@ pub fn own_proxies() -> Result<Vec<String>, Error> {
 
 /// Extensions that are installed or built in, and those that must not run.
 pub fn installed(user: &User) -> Result<Installed, Error> {
-    let folder = extensions();
+    installed_in(None, user)
+}
+
+/// The same, with this folder of a user's data instead of the usual one.
+pub fn installed_in(data: Option<&Path>, user: &User) -> Result<Installed, Error> {
+    let folder = within(data, "extensions");
     let revoked = match (&folder, &user.revocations) {
         (Some(folder), Some(revocations)) => Revoked::read(folder, &revocations.key)?,
         _ => Revoked::default(),

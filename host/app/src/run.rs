@@ -8,7 +8,7 @@ use acp_chain_conductor::native::{self, CommandLine, SpawnError, Supervisor};
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{self as chain, Chain, Exit, Role, Settings};
 use acp_chain_extension::Installed;
-use acp_chain_manifest::{HooksMode, Manifest, ReceiptsEntry, User};
+use acp_chain_manifest::{HooksMode, Manifest, ManifestError, ReceiptsEntry, User};
 use acp_chain_rpc::transport::Transport;
 use acp_chain_sandbox::Directories;
 use acp_chain_system::descriptors;
@@ -61,10 +61,10 @@ pub struct ChainOptions {
 impl ChainOptions {
     /// The user's settings, and the chain, which may have no proxies.
     pub fn read(&self) -> Result<(User, Manifest), ChainError> {
-        let user = home::user()?;
+        let user = self.user()?;
         let may_have_proxies = self.manifest.is_some() || !self.with.is_empty() || user.has_chain();
         let installed = if may_have_proxies {
-            home::installed(&user)?
+            home::installed_in(self.agent.data.as_deref(), &user)?
         } else {
             Installed::default()
         };
@@ -76,14 +76,24 @@ impl ChainOptions {
         Ok((user, manifest))
     }
 
+    fn user(&self) -> Result<User, ManifestError> {
+        match &self.settings {
+            Some(settings) => home::named_user(settings),
+            None => home::user(),
+        }
+    }
+
     /// Checks the chain without starting it. The user's own chain is not checked if the command line adds nothing to
     /// it.
     pub fn check(&self) -> Result<(), ChainError> {
-        if let Some(settings) = &self.settings {
-            home::named_user(settings)?;
+        if self.settings.is_some() {
+            self.user()?;
         }
+        let data = self.agent.data.as_deref();
+        data.map_or(Ok(()), home::check_data)?;
         let own = || {
-            let (user, installed) = home::settings().ok()?;
+            let user = self.user().ok()?;
+            let installed = home::installed_in(data, &user).ok()?;
             Manifest::of_user(&user, &installed).ok()
         };
         if self.manifest.is_none() && (self.with.is_empty() || own().is_none()) {

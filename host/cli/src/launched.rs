@@ -13,10 +13,12 @@ pub fn options(agent: &Agent) -> Option<ChainOptions> {
     }
     let cli = Cli::try_parse_from(&agent.words).ok()?;
     match cli.command {
-        Command::Run(run) => Some(ChainOptions {
-            settings: cli.settings,
-            ..run.options()
-        }),
+        Command::Run(run) => {
+            let mut options = run.options();
+            options.settings = cli.settings;
+            options.agent.data = cli.data;
+            Some(options)
+        }
         _ => None,
     }
 }

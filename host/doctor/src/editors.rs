@@ -6,7 +6,7 @@ use acp_chain_setup::{Agent, EDITORS, Editor, Folders, Runs, agents};
 
 use super::finding::Finding;
 use super::{Doctor, Findings, all};
-use acp_chain_app::agent::is_unknown;
+use acp_chain_app::agent::AgentChoice;
 use acp_chain_app::shell;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 
@@ -116,19 +116,21 @@ fn behind(doctor: &Doctor, at: &str, name: &str, agent: &Agent) -> Finding {
         ))
         .step("change that entry, or the file that the message names");
     }
-    match options
-        .as_ref()
-        .and_then(|options| options.agent.name.as_deref())
-    {
-        Some(missing) if is_unknown(missing) => Finding::problem(format!(
+    let choice = options.as_ref().map(|options| &options.agent);
+    let data = choice.and_then(|choice| choice.data.as_deref());
+    let option = data.map_or(String::new(), |data| {
+        format!(" --data {}", shell::word(data))
+    });
+    match choice.and_then(AgentChoice::unknown) {
+        Some(missing) => Finding::problem(format!(
             "{at}: `{name}` launches the agent `{}`, which is not installed",
             quote(missing, MAX_QUOTE)
         ))
         .run(format!(
-            "acp-chain agent add {}",
+            "acp-chain agent add {}{option}",
             shell::word(Path::new(missing))
         )),
-        _ => Finding::fine(format!("{at}: `{name}` launches acp-chain")),
+        None => Finding::fine(format!("{at}: `{name}` launches acp-chain")),
     }
 }
 

@@ -39,6 +39,7 @@ impl AgentArgs {
             name: self.name.clone(),
             words: self.words.clone(),
             remote: self.connect.as_deref().map(|url| self.way.to(url)),
+            data: None,
         }
     }
 }

@@ -325,6 +325,27 @@ fn what_mends_an_entry_keeps_its_extensions_and_one_by_hand_is_the_users_to_mend
 }
 
 #[test]
+fn an_entry_that_names_a_folder_of_data_is_followed_there() {
+    let user = User::new();
+    let data = user.path("elsewhere");
+    let launched = json!({ "agent_servers": { "Mine": {
+        "command": host::installed().canonicalize().unwrap(),
+        "args": ["run", "--data", data, "mine"],
+    } } });
+    user.write(ZED, &launched.to_string());
+    let found = user.doctor(&[]);
+    found.among("editors", "there is no such folder");
+    fs::create_dir(&data).unwrap();
+    let data = data.to_str().unwrap();
+    let says = "`Mine` launches the agent `mine`, which is not installed";
+    let remedy = user.doctor(&[]).among("editors", says);
+    assert_eq!(remedy, format!("acp-chain agent add mine --data {data}"));
+    user.does(&["agent", "add", "mine", "--data", data, "--", AGENT]);
+    let found = user.doctor(&[]);
+    assert_eq!(found.code, Some(0), "{found:#?}");
+}
+
+#[test]
 fn an_editor_that_launches_an_agent_which_is_not_installed_is_named_until_it_is() {
     let user = User::new();
     let launched = json!({ "agent_servers": {
