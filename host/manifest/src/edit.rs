@@ -20,7 +20,7 @@ impl Edit {
         match super::text(path) {
             Ok(text) => Self::parse(&text, path),
             Err(error) if error.kind() == ErrorKind::NotFound => Self::parse("", path),
-            Err(error) => Err(ManifestError::unreadable(path, error)),
+            Err(error) => Err(super::unreadable(path, error)),
         }
     }
 

@@ -475,11 +475,14 @@ fn named(path: &Path) -> Result<(PathBuf, String), ManifestError> {
     let absolute = absolute.unwrap_or_else(|_| path.to_owned());
     match text(&absolute) {
         Ok(text) => Ok((absolute, text)),
-        Err(error) => {
-            let why = in_folder(&absolute).map_or(error, io::Error::other);
-            Err(ManifestError::unreadable(&absolute, why))
-        }
+        Err(error) => Err(unreadable(&absolute, error)),
     }
+}
+
+/// The error for a manifest that cannot be read.
+fn unreadable(path: &Path, error: io::Error) -> ManifestError {
+    let why = in_folder(path).map_or(error, io::Error::other);
+    ManifestError::unreadable(path, why)
 }
 
 /// What to name in place of a folder, if a path is that of one.
@@ -642,6 +645,9 @@ mod tests {
             one.ends_with("it is a folder, and the manifest in it is chain.toml"),
             "{one}"
         );
+        // Commands that change it say so, too.
+        let changed = Edit::read(folder.path()).unwrap_err();
+        assert_eq!(changed.to_string(), one);
     }
 
     #[test]

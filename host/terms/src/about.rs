@@ -196,7 +196,16 @@ fn asks(package: &Package, reasons: Reasons) -> Vec<String> {
 /// The signer of a release, for people.
 pub fn signer(release: &Release) -> String {
     let signer = release.signer.as_ref();
-    signer.map_or_else(|| "nobody".to_owned(), ToString::to_string)
+    signer.map_or_else(|| "none".to_owned(), ToString::to_string)
+}
+
+/// Whether a release is signed, and with which key, for people.
+pub fn signed(release: &Release) -> String {
+    let signer = release.signer.as_ref();
+    signer.map_or_else(
+        || "not signed".to_owned(),
+        |signer| format!("signed by {signer}"),
+    )
 }
 
 /// A reason given by its author.

@@ -242,10 +242,10 @@ fn source(
             format!("is `{}`, which comes with acp-chain", text(&extension.name))
         }
         (_, Some(release)) => {
-            let signer = about::signer(release);
+            let signed = about::signed(release);
             let version = release.version.as_deref().unwrap_or("without a number");
             format!(
-                "comes from {}, as its lock says, version {}, signed by {signer}",
+                "comes from {}, as its lock says, version {}, {signed}",
                 text(&release.source.to_string()),
                 text(version)
             )

@@ -7,7 +7,7 @@ use super::candidate::{Candidate, shown};
 use crate::{Result, out};
 use acp_chain_extension::Digest;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_terms::about::signer;
+use acp_chain_terms::about::signed;
 
 /// Options with which the user agrees in advance.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -95,7 +95,7 @@ pub fn show(candidate: &Candidate) {
     let (digest, size) = (release.digest, release.size);
     about::print(&candidate.package, digest, size, Reasons::Folded);
     show!("It comes from {}", shown(&release.source));
-    show!("It is signed by {}", signer(release));
+    show!("It is {}", signed(release));
     if let Some(why) = &candidate.unread {
         show!("! its signatures cannot be read: {}", quote(why, MAX_QUOTE));
     }

@@ -51,6 +51,12 @@ impl List {
             print(&place, locked, &used);
         }
         for name in unlocked {
+            if name.is_empty() {
+                show!(
+                    "! the name in a `use` is empty: name an extension there, or remove that `[[proxy]]`"
+                );
+                continue;
+            }
             say!("{}", quote(name, MAX_QUOTE));
             if carried.named(name).is_some() {
                 show!("  comes with acp-chain");

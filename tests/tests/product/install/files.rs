@@ -37,7 +37,7 @@ fn what_an_extension_is_and_wants_is_shown_and_nothing_happens_unasked() {
         "    its author says: It cannot do without prompts.read.\n",
         "It cannot\n  reach files, the network, programs",
         &format!("It comes from {}\n", file.display()),
-        "It is signed by nobody\n",
+        "It is not signed\n",
         "It imports acp-chain:proxy/",
     ] {
         assert!(
@@ -161,6 +161,10 @@ fn what_comes_with_the_program_is_used_by_its_name() {
     );
     let listed: Value = serde_json::from_str(&world.do_run(&["list", "--json"])).unwrap();
     assert_eq!(listed["extensions"][0]["installed"], false);
+    fs::write(world.manifest(), "[[proxy]]\nuse = \"\"\n").unwrap();
+    let listed = world.do_run(&["list"]);
+    let told = "the name in a `use` is empty: name an extension there, or remove that `[[proxy]]`";
+    assert!(listed.contains(told), "{listed}");
 }
 
 #[test]
