@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::batch::members;
 use super::salvage::{PartialMessage, salvage};
-use super::{Error, Id, Malformed, Message, code};
+use super::{Error, Id, Kind, Malformed, Message, code, member, set};
 use crate::transport::Frame;
 use crate::transport::lenient::{completed, decoded};
 use crate::untrusted::quote;
@@ -63,11 +63,11 @@ impl MalformedLine {
 /// If the frame is not a message.
 pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
     match frame {
-        Frame::Message(message) => Ok(message),
+        Frame::Message(message) => Ok(with_whole_error(message)),
         Frame::Line(line) | Frame::Torn(line) => {
             let line = unmarked(line);
             let malformed = match Message::parse(line.clone()) {
-                Ok(message) => return Ok(message),
+                Ok(message) => return Ok(with_whole_error(message)),
                 Err(malformed) => malformed,
             };
             let repaired = match malformed {
@@ -75,12 +75,12 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
                 _ => completed(&line),
             };
             if let Some(message) = repaired {
-                return Ok(message);
+                return Ok(with_whole_error(message));
             }
             Err(MalformedLine {
                 error: malformed.to_error(),
                 found: salvage(&line, &line),
-                garbled: matches!(malformed, Malformed::NotUtf8(_) | Malformed::NotJson(_)),
+                garbled: malformed.is_garbled(),
                 excerpt: excerpt(&line, line.len() as u64),
                 batch: match malformed {
                     Malformed::Batch => members(&line).map(Vec::into_boxed_slice),
@@ -104,6 +104,41 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
             })
         }
     }
+}
+
+/// The message. If it is an error, that is an object with a number and a text (JSON-RPC 2.0 §5.1): some clients read an
+/// answer with another one as no answer at all, and wait for ever.
+#[inline]
+fn with_whole_error(message: Message) -> Message {
+    if message.kind() != Kind::Error {
+        return message;
+    }
+    completed_error(&message).unwrap_or(message)
+}
+
+/// The message of an error that lacks its number or its text, which has the error as its `data` then.
+#[cold]
+fn completed_error(message: &Message) -> Option<Message> {
+    let error = message.body();
+    let is_number = |text: &&str| text.starts_with(|first: char| "-0123456789".contains(first));
+    let is_text = |text: &&str| text.starts_with('"');
+    let number = member(error, "code").filter(is_number);
+    let text = member(error, "message").filter(is_text);
+    if number.is_some() && text.is_some() {
+        return None;
+    }
+    let number = number.map_or(code::INTERNAL_ERROR.to_string(), str::to_owned);
+    // Some software sends only a text.
+    let whole = match Some(error).filter(is_text) {
+        Some(text) => format!(r#"{{"code":{number},"message":{text}}}"#),
+        None => {
+            let text =
+                text.unwrap_or(r#""acp-chain: the error has no message; what it has is its data""#);
+            format!(r#"{{"code":{number},"message":{text},"data":{error}}}"#)
+        }
+    };
+    let line = set(message.line(), "/error", &whole).ok()?;
+    Message::parse(line.into()).ok()
 }
 
 /// The line without a byte order mark, which some software on Windows adds (RFC 8259 §8.1).
@@ -143,6 +178,49 @@ mod tests {
         let reported = report(&"\u{e4}".repeat(1000));
         assert!(
             reported.ends_with(&format!("begin with `{}`", "\u{e4}".repeat(EXCERPT / 2))),
+            "{reported}"
+        );
+    }
+
+    #[test]
+    fn an_error_has_a_number_and_a_text() {
+        let error = |error: &str| {
+            let line = format!(r#"{{"jsonrpc":"2.0","error":{error},"id":1}}"#);
+            let message = read(Frame::Line(line.into())).unwrap();
+            assert_eq!(message.id(), Some(Id::from(1)));
+            message.body().to_owned()
+        };
+        for whole in [
+            r#"{"code":1,"message":""}"#,
+            r#"{"message": "a","data":null,"code":-32000.0}"#,
+            r#"{"\u0063ode":1e400,"message":"\ud800"}"#,
+        ] {
+            assert_eq!(error(whole), whole);
+        }
+        let none = r#""acp-chain: the error has no message; what it has is its data""#;
+        for (given, completed) in [
+            (r#""busy""#, r#"{"code":-32603,"message":"busy"}"#.to_owned()),
+            (
+                r#"{"code":"ENOENT","message":"no file"}"#,
+                r#"{"code":-32603,"message":"no file","data":{"code":"ENOENT","message":"no file"}}"#
+                    .to_owned(),
+            ),
+            (
+                r#"{"code":-32000,"message":null}"#,
+                format!(r#"{{"code":-32000,"message":{none},"data":{{"code":-32000,"message":null}}}}"#),
+            ),
+            ("{}", format!(r#"{{"code":-32603,"message":{none},"data":{{}}}}"#)),
+            ("true", format!(r#"{{"code":-32603,"message":{none},"data":true}}"#)),
+        ] {
+            assert_eq!(error(given), completed, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_named_as_such() {
+        let reported = report("Content-Length: 77\r");
+        assert!(
+            reported.contains("headers of the Language Server Protocol"),
             "{reported}"
         );
     }

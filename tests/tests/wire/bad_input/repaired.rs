@@ -120,6 +120,21 @@ async fn an_answer_of_software_that_writes_all_members_has_one_outcome() {
     .await;
 }
 
+/// Clients of some SDKs read no answer in one whose error is not as JSON-RPC has it.
+#[tokio::test]
+async fn an_error_without_a_number_or_a_text_arrives_with_both() {
+    sent_on(
+        r#"raw {"jsonrpc":"2.0","id":{id},"error":"busy"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"busy"}}"#,
+    )
+    .await;
+    sent_on(
+        r#"raw {"jsonrpc":"2.0","id":{id},"error":{"code":"ENOENT","message":"gone"}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"gone","data":{"code":"ENOENT","message":"gone"}}}"#,
+    )
+    .await;
+}
+
 #[tokio::test]
 async fn strings_that_are_not_utf8_arrive_with_replacement_characters() {
     sent_on(
