@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
+use acp_chain_rpc::transport::lenient;
 use acp_chain_rpc::{Error, Id, Kind, Malformed, Message, code};
 
 /// The maximum number of messages in a batch.
@@ -23,7 +24,8 @@ impl Inbound {
         match Message::parse(text.clone()) {
             Ok(message) => has_id(message).map(Self::One),
             Err(Malformed::Batch) => Self::batch(&text),
-            Err(malformed) => Err(malformed.to_error()),
+            // With the repairs of other transports: a byte order mark, or a version that is missing.
+            Err(_) => lenient::one(text).and_then(has_id).map(Self::One),
         }
     }
 
@@ -110,6 +112,12 @@ mod tests {
             r#"[{"jsonrpc":"2.0","id":null,"method":"m"}]"#,
         ] {
             assert_eq!(read(no_message).unwrap_err(), code::INVALID_REQUEST);
+        }
+        for repaired in [
+            "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"m\"}",
+            r#"{"id":0,"method":"m","params":{}}"#,
+        ] {
+            assert_eq!(read(repaired).unwrap()[0].kind(), Kind::Request);
         }
         let refused = r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#;
         assert_eq!(read(refused).unwrap()[0].kind(), Kind::Error);

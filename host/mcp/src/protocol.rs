@@ -5,7 +5,7 @@
 
 use acp_chain_channel::limits::{self, Account, Charge};
 use acp_chain_channel::{Offer, Offers};
-use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member, text_member};
+use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, is_by_position, member, text_member};
 
 /// The versions that the host supports, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -205,6 +205,11 @@ pub(super) fn number(value: f64) -> Option<String> {
 /// Whether a JSON text is an object.
 pub(super) fn is_object(json: &str) -> bool {
     json.trim_ascii_start().starts_with('{')
+}
+
+/// Whether a JSON text is a list without elements, as which some software writes an object without members.
+pub(super) fn is_empty_list(json: &str) -> bool {
+    json.trim_ascii_start().starts_with('[') && !is_by_position(json)
 }
 
 /// The text of a value in the `_meta` of some params or a result.

@@ -7,7 +7,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::listening::check_uri;
-use crate::protocol::{self, Version, clipped, invalid, is_object, key, object, quoted, with_key};
+use crate::protocol::{
+    self, Version, clipped, invalid, is_empty_list, is_object, key, object, quoted, with_key,
+};
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, Id, member, text_member};
 
@@ -178,7 +180,8 @@ fn cursor(params: &str) -> Result<Option<String>, Error> {
 
 /// The arguments of a tool or a prompt: an object, or a string with the JSON text of one, as models write them.
 fn arguments<'p>(params: &'p str, method: &str) -> Result<Cow<'p, str>, Error> {
-    let arguments = member(params, "arguments").filter(|arguments| *arguments != "null");
+    let is_given = |arguments: &&str| *arguments != "null" && !is_empty_list(arguments);
+    let arguments = member(params, "arguments").filter(is_given);
     let arguments = arguments.unwrap_or("{}");
     if is_object(arguments) {
         return Ok(arguments.into());

@@ -236,7 +236,7 @@ fn mismatched_arguments_are_a_result_and_for_old_clients_an_error() {
         ("{}", "tools/call lacks the name of a tool"),
         ("null", "tools/call lacks the name of a tool"),
         (
-            r#"{"name":"add","arguments":[]}"#,
+            r#"{"name":"add","arguments":[1]}"#,
             "The arguments of tools/call are not an object",
         ),
     ] {

@@ -10,7 +10,7 @@
 
 use super::subscription::Changes;
 use crate::protocol::{
-    self, MAX_SAID, Version, invalid, is_object, key, object, quoted, with, with_key,
+    self, MAX_SAID, Version, invalid, is_empty_list, is_object, key, object, quoted, with, with_key,
 };
 use crate::versions;
 use crate::wire::McpMessage;
@@ -97,7 +97,8 @@ impl Client {
 
     /// The params of a request, in the form of 2026-07-28.
     pub fn stand_alone(&self, params: &str) -> Result<String, Error> {
-        let params = if params == "null" { "{}" } else { params };
+        let is_nothing = params == "null" || is_empty_list(params);
+        let params = if is_nothing { "{}" } else { params };
         if !is_object(params) {
             return Err(invalid("params is an object"));
         }

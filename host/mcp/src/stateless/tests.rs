@@ -231,7 +231,7 @@ fn the_log_level_is_sent_with_every_request() {
         table.provider_tells(log),
         ["tell 1: notifications/message {}"]
     );
-    for wrong in ["[]", r#"{"_meta":7}"#] {
+    for wrong in ["[1]", r#"{"_meta":7}"#] {
         assert!(table.on(1, "tools/call", wrong)[0].contains("-32602"));
     }
 }

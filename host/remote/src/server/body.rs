@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use acp_chain_http::answer::{Answer, plain};
 use acp_chain_http::body::{self, BodyError, Budget};
-use acp_chain_rpc::transport::lenient::frames;
-use acp_chain_rpc::{Error, Message, aside};
-use bytes::Bytes;
+use acp_chain_rpc::transport::lenient;
+use acp_chain_rpc::{Message, aside};
 use hyper::body::Incoming;
 use tokio::sync::Semaphore;
 
@@ -104,18 +103,5 @@ pub async fn read(
             _ => plain(status, &words),
         })
     })?;
-    aside(text.len(), || message(text)).map_err(|error| Box::new(malformed(&error)))
-}
-
-/// The message of a text, which is repaired as lines are. What is more than one message is none.
-fn message(text: Bytes) -> Result<Message, Error> {
-    let error = match Message::parse(text.clone()) {
-        Ok(message) => return Ok(message),
-        Err(malformed) => malformed.to_error(),
-    };
-    let mut repaired = frames(text).into_iter();
-    match (repaired.next(), repaired.next()) {
-        (Some(frame), None) => acp_chain_rpc::read(frame).map_err(|malformed| malformed.error),
-        _ => Err(error),
-    }
+    aside(text.len(), || lenient::one(text)).map_err(|error| Box::new(malformed(&error)))
 }

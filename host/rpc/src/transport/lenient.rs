@@ -30,7 +30,7 @@ use serde_json::value::RawValue;
 use tokio::time::{Sleep, sleep};
 
 use super::{Frame, Incoming};
-use crate::{Malformed, Message, set};
+use crate::{Error, Malformed, Message, read, set};
 
 /// The maximum number of lines that are joined into one message.
 pub const LINES: usize = 64 * 1024;
@@ -108,6 +108,22 @@ pub fn frames(text: Bytes) -> Vec<Frame> {
     let rest = repairs.give_up().map(Frame::Line);
     let frames = first.into_iter().chain(repairs.ready).chain(rest);
     frames.collect()
+}
+
+/// The one message of a text, such as the body of a request over HTTP. More than one message is none.
+///
+/// # Errors
+/// The error for the sender, if there is no message or more than one.
+pub fn one(text: Bytes) -> Result<Message, Error> {
+    let error = match Message::parse(text.clone()) {
+        Ok(message) => return Ok(message),
+        Err(malformed) => malformed.to_error(),
+    };
+    let mut repaired = frames(text).into_iter();
+    match (repaired.next(), repaired.next()) {
+        (Some(frame), None) => read(frame).map_err(|malformed| malformed.error),
+        _ => Err(error),
+    }
 }
 
 #[derive(Debug, Default)]
@@ -405,7 +421,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::read;
+    use crate::code;
     use crate::transport::LineReader;
     use tokio::io::AsyncWriteExt;
 
@@ -553,6 +569,28 @@ mod tests {
             read_all(&["[INFO] ready {", ONE]),
             ["([INFO] ready {)", ONE]
         );
+    }
+
+    #[test]
+    fn a_text_of_one_message_is_that_message() {
+        for text in [
+            ONE.to_owned(),
+            format!("\u{feff}{ONE}\r\n"),
+            format!("\x1b[0m{ONE}"),
+            ONE.replace(r#""jsonrpc":"2.0","#, ""),
+        ] {
+            assert!(one(text.clone().into()).is_ok(), "{text}");
+        }
+        for (text, expected) in [
+            (format!("{ONE}{ONE}"), code::PARSE_ERROR),
+            (String::new(), code::PARSE_ERROR),
+            ("hello".to_owned(), code::PARSE_ERROR),
+            (format!("[{ONE}]"), code::INVALID_REQUEST),
+            ("{}".to_owned(), code::INVALID_REQUEST),
+        ] {
+            let error = one(text.clone().into()).unwrap_err();
+            assert_eq!(error.code, expected, "{text}");
+        }
     }
 
     #[test]

@@ -292,7 +292,7 @@ async fn what_is_no_message_is_told_apart() {
         (r#"{"jsonrpc":"2.0","#, -32700),
         ("7", -32600),
         ("[]", -32600),
-        (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"params":{}}"#, -32600),
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},7]"#, -32600),
     ] {
         let answer = sent(web.say(&session, body)).await;

@@ -71,7 +71,7 @@ async fn a_call_that_makes_no_sense_is_an_error_of_the_callers() {
     assert_eq!(wrong.0, -32602);
     let wrong = result(&new.call(agent, "add", r#"{"a":"x"}"#).await);
     assert_eq!(wrong["isError"], true);
-    assert_eq!(error(&new.call(agent, "add", "[]").await).0, -32602);
+    assert_eq!(error(&new.call(agent, "add", "[1]").await).0, -32602);
     assert_eq!(
         error(&new.request(agent, "tools/what", "{}").await).0,
         -32601

@@ -58,8 +58,12 @@ fn an_invalid_request_for_a_prompt_is_rejected_without_a_call() {
             "The arguments of prompts/get are not all strings",
         ),
         (
-            r#"{"name":"review","arguments":[]}"#,
+            r#"{"name":"review","arguments":["a"]}"#,
             "The arguments of prompts/get are not an object",
+        ),
+        (
+            r#"{"name":"review","arguments":[ ]}"#,
+            "The prompt review requires the argument file",
         ),
     ] {
         let answer = table.on(1, "prompts/get", params);
