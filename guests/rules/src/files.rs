@@ -3,6 +3,8 @@
 //!
 //! Outside of a repository nothing above the directory is read: anybody may have put a file into `/tmp`.
 
+use std::cell::Cell;
+
 use acp_chain_proxy::{Peer, debug, path};
 use serde_json::json;
 
@@ -22,6 +24,17 @@ pub(crate) struct Files {
     names: Vec<String>,
     all: bool,
     limit: usize,
+    /// Whether the client has answered without the content of a file.
+    lack_content: Cell<bool>,
+}
+
+/// What the client answers about a file.
+enum Answer {
+    Text(String),
+    /// An error. An unreadable file counts as missing, since clients do not agree on an error for that.
+    Missing,
+    /// A result without the content.
+    Nothing,
 }
 
 /// A rule file, up to the limit.
@@ -60,7 +73,12 @@ impl Files {
                     .into(),
             );
         }
-        Ok(Self { names, all, limit })
+        Ok(Self {
+            names,
+            all,
+            limit,
+            lack_content: Cell::default(),
+        })
     }
 
     /// Reads the existing files of the nearest folder that has any.
@@ -80,13 +98,23 @@ impl Files {
         Vec::new()
     }
 
+    /// Whether the client has answered without the content of a file.
+    pub(crate) fn lack_content(&self) -> bool {
+        self.lack_content.get()
+    }
+
     /// Reads the existing files of a folder, in the order of the names. `way` leads to it from the directory.
     async fn of_folder(&self, session: &str, folder: &str, way: &str) -> Vec<File> {
         let mut files = Vec::new();
         let mut room = self.limit;
         for name in &self.names {
-            let Some(mut text) = text_of(session, &path::join(folder, name)).await else {
-                continue;
+            let mut text = match text_of(session, &path::join(folder, name)).await {
+                Answer::Text(text) => text,
+                Answer::Missing => continue,
+                Answer::Nothing => {
+                    self.lack_content.set(true);
+                    continue;
+                }
             };
             if text.trim().is_empty() {
                 continue;
@@ -107,14 +135,14 @@ impl Files {
     }
 }
 
-/// The text of a file. An unreadable file counts as missing, since clients do not agree on an error for that.
-async fn text_of(session: &str, path: &str) -> Option<String> {
+/// Asks the client for a file.
+async fn text_of(session: &str, path: &str) -> Answer {
     let params = json!({ "sessionId": session, "path": path });
     match Peer::Client.request("fs/read_text_file", params).await {
-        Ok(file) => Some(file.at("/content").unwrap_or_default()),
+        Ok(file) => file.at("/content").map_or(Answer::Nothing, Answer::Text),
         Err(error) => {
             debug!("{path} is missing: {error}");
-            None
+            Answer::Missing
         }
     }
 }
@@ -135,9 +163,11 @@ async fn above<'d>(session: &str, directory: &'d str) -> Vec<&'d str> {
     above
 }
 
+/// Some clients answer with an empty text for what is missing, and neither file is empty.
 async fn is_root(session: &str, folder: &str) -> bool {
     for name in ROOT {
-        if text_of(session, &path::join(folder, name)).await.is_some() {
+        let answer = text_of(session, &path::join(folder, name)).await;
+        if matches!(answer, Answer::Text(text) if !text.trim().is_empty()) {
             return true;
         }
     }

@@ -58,7 +58,7 @@ struct Rules {
     files: Files,
     seen: State,
     replay: Replay,
-    /// Whether the user was notified that the client cannot read files.
+    /// Whether the user was notified that no rules are added.
     notified: Cell<bool>,
     /// By session, locked while its files are read: a prompt that arrives meanwhile waits.
     reading: RefCell<HashMap<String, Rc<Mutex<()>>>>,
@@ -142,6 +142,12 @@ impl Rules {
             return Ok(Action::Forward);
         };
         let rules = self.files.read(&session, &cwd).await;
+        if rules.is_empty() && self.files.lack_content() {
+            self.notify(
+                &session,
+                "this editor answers without the content when an agent reads a file",
+            );
+        }
         let action = prompt::with_rules(&words, &rules, self.seen.takes_resources());
         self.seen.give(session, request.head.id);
         self.save();
@@ -156,16 +162,25 @@ impl Rules {
     /// Whether the client reads files. If it does not, notifies the user once.
     fn client_reads(&self, session: &str) -> bool {
         let reads = self.seen.client_reads();
-        if !reads && !self.notified.replace(true) {
-            let text = "this project's rules are not added to prompts, since this editor reads no \
-                        files for agents; if the agent does not read the rules itself, put them \
-                        into a prompt";
-            warn!("{text} (`clientCapabilities.fs.readTextFile` in `initialize`)");
-            if let Err(error) = self.seen.version().tell(session, text) {
-                debug!("the user was not notified: {error}");
-            }
+        if !reads {
+            self.notify(session, "this editor reads no files for agents");
         }
         reads
+    }
+
+    /// Notifies the user once that no rules are added, and why.
+    fn notify(&self, session: &str, why: &str) {
+        if self.notified.replace(true) {
+            return;
+        }
+        let text = format!(
+            "this project's rules are not added to prompts, since {why}; if the agent does not \
+             read the rules itself, put them into a prompt"
+        );
+        warn!("{text} (`clientCapabilities.fs.readTextFile` in `initialize`)");
+        if let Err(error) = self.seen.version().tell(session, &text) {
+            debug!("the user was not notified: {error}");
+        }
     }
 
     /// Saves the state. A prompt passes even if this fails, as the rules only add to it.

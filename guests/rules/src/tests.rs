@@ -292,6 +292,42 @@ fn an_agent_that_takes_resources_gets_the_rules_as_one_that_is_meant_for_the_mod
 }
 
 #[test]
+fn if_the_client_gives_no_content_the_user_is_notified_once() {
+    for content in [
+        json!(null),
+        json!({}),
+        json!({ "content": null }),
+        json!("a"),
+    ] {
+        let mut host = host(json!({}));
+        let mut received = Vec::new();
+        for words in ["hi", "again"] {
+            prompt(&mut host, words);
+            loop {
+                let sent = host.sent();
+                if sent.is_empty() {
+                    break;
+                }
+                for message in sent {
+                    if message.method == "fs/read_text_file" {
+                        host.answer(message.id, content.clone());
+                    } else {
+                        received.push(message);
+                    }
+                }
+            }
+        }
+        let [notice, prompts @ ..] = &received[..] else {
+            panic!("{content}: nothing is sent")
+        };
+        let notice: String = notice.get("/update/content/text").expect("a text");
+        assert!(notice.contains("answers without the content"), "{notice}");
+        let words: Vec<_> = prompts.iter().map(texts).collect();
+        assert_eq!(words, [["hi"], ["again"]], "{content}");
+    }
+}
+
+#[test]
 fn if_the_client_reads_no_files_the_user_is_notified_once() {
     for (capabilities, version) in [
         (json!({}), 1),
