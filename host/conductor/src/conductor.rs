@@ -3,6 +3,7 @@
 //!
 //! Backpressure bounds the memory: while one side does not read what it is sent, the other side is not read.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,9 @@ pub const BUDGET: usize = 256;
 /// How long proxies may handle messages before input and output get their turn again. A call in progress continues
 /// until it yields.
 const SLICE: Duration = Duration::from_millis(10);
+
+/// How many lines of the agent that were no messages are kept for its end.
+const PRINTED: usize = 8;
 
 /// What woke the loop.
 enum Turn {
@@ -96,6 +100,8 @@ pub struct Conductor {
     wrote: bool,
     /// How long to wait for the output of an agent that has exited or stopped reading.
     last_output: Option<Instant>,
+    /// The last lines of the agent that were no messages: they may say why it ends.
+    pub(super) printed: VecDeque<String>,
 }
 
 impl Conductor {
@@ -182,6 +188,7 @@ impl Conductor {
             swaps: settings.swaps,
             wrote: false,
             last_output: None,
+            printed: VecDeque::new(),
         };
         // Requests may have arrived together with `initialize`.
         conductor.take_frames(Peer::Client);
@@ -580,6 +587,10 @@ impl Conductor {
     }
 
     fn take_malformed(&mut self, from: Peer, malformed: &MalformedLine) {
+        if from == Peer::Agent {
+            self.printed.truncate(PRINTED - 1);
+            self.printed.push_front(malformed.beginning().to_owned());
+        }
         self.router
             .lose_line(from, &malformed.report(from.as_str()));
         if !self.ends_wait(from, malformed)

@@ -140,10 +140,19 @@ impl Conductor {
             None => String::new(),
         };
         let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: the agent {how}"));
-        if printed.is_empty() {
+        let mut data = serde_json::Map::new();
+        if !printed.is_empty() {
+            data.insert("stderr".to_owned(), printed.into());
+        }
+        // Some agents ask there for what they lack.
+        let lines: Vec<_> = self.printed.drain(..).rev().collect();
+        if !lines.is_empty() {
+            data.insert("stdout".to_owned(), lines.join("\n").into());
+        }
+        if data.is_empty() {
             error
         } else {
-            error.with_data(&serde_json::json!({ "stderr": printed }))
+            error.with_data(&data)
         }
     }
 }

@@ -43,7 +43,7 @@ pub use entries::{Entries, Entry, end_of_string, is_by_position};
 pub use envelope::Malformed;
 pub use error::Error;
 pub use id::Id;
-pub use malformed::{MalformedLine, read};
+pub use malformed::{MalformedLine, excerpt, read};
 pub use merge::{MergeError, merge};
 pub use message::{Message, UPDATE_KIND};
 pub use mutex::Mutex;

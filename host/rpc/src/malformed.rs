@@ -21,8 +21,9 @@ pub struct MalformedLine {
     found: PartialMessage,
     /// Whether the text was not JSON at all.
     garbled: bool,
-    /// The beginning and the length of the line, for the log.
-    excerpt: String,
+    /// The beginning of the line, and its length in bytes, for the log.
+    beginning: String,
+    len: u64,
 }
 
 /// How much of the beginning of a line the log and the user get, in bytes.
@@ -35,8 +36,18 @@ const SEARCHED: usize = 1024;
 impl MalformedLine {
     /// The text for the log. `sender` names the sender.
     pub fn report(&self, sender: &str) -> String {
-        let (error, excerpt) = (&self.error, &self.excerpt);
-        format!("a line of the {sender} is lost: {error}; {excerpt}")
+        let Self {
+            error,
+            beginning,
+            len,
+            ..
+        } = self;
+        format!("a line of the {sender} is lost: {error}; its {len} bytes begin with `{beginning}`")
+    }
+
+    /// The beginning of the line, without the secrets that are found in it.
+    pub fn beginning(&self) -> &str {
+        &self.beginning
     }
 
     /// The id of the request that this line may answer.
@@ -81,7 +92,8 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
                 error: malformed.to_error(),
                 found: salvage(&line, &line),
                 garbled: malformed.is_garbled(),
-                excerpt: excerpt(&line, line.len() as u64),
+                beginning: excerpt(&line),
+                len: line.len() as u64,
                 batch: match malformed {
                     Malformed::Batch => members(&line).map(Vec::into_boxed_slice),
                     _ => None,
@@ -99,7 +111,8 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
                 error: Error::new(code::INVALID_REQUEST, text),
                 found: salvage(&unmarked(head.clone()), &tail),
                 garbled: false,
-                excerpt: excerpt(&head, len),
+                beginning: excerpt(&head),
+                len,
                 batch: None,
             })
         }
@@ -151,12 +164,13 @@ fn unmarked(line: Bytes) -> Bytes {
     line.slice(length..)
 }
 
-/// The beginning of a line, without the secrets that the default rules of `redact` find.
-fn excerpt(head: &[u8], len: u64) -> String {
+/// The beginning of a text from outside, for the log and for users, without the secrets that the default rules of
+/// `redact` find.
+pub fn excerpt(head: &[u8]) -> String {
     let head = String::from_utf8_lossy(&head[..head.len().min(SEARCHED)]);
     let shown = masked(&head);
     let beginning = &shown[..shown.floor_char_boundary(EXCERPT)];
-    format!("its {len} bytes begin with `{}`", quote(beginning, EXCERPT))
+    quote(beginning, EXCERPT)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use acp_chain_hops::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage}
 use acp_chain_hops::route::Place;
 use acp_chain_hops::routed::Routed;
 use acp_chain_powers::is_of_protocol;
-use acp_chain_rpc::{Error, Id, Kind, Message};
+use acp_chain_rpc::{Error, Id, Kind, Message, excerpt, text_member};
 
 /// Receives a message from one end; a parent's messages come from the client's end.
 pub(super) fn receive(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
@@ -217,7 +217,10 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
     let Some((number, asked)) = awaited else {
         let loss = core.exchanges.loss_of_answer(&message);
         let (end, id) = (from.as_str(), id.as_ref().map_or("null", Id::as_str));
-        let why = format_args!("dropped a response of the {end} to no open request: id {id}");
+        let why = format!(
+            "dropped a response of the {end} to no open request: id {id}{}",
+            stated(&message)
+        );
         return core.lose(loss, Place::Edge(from), &why);
     };
     let message = answer_with_names(core.exchanges.get(number), message);
@@ -246,6 +249,15 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
         Peer::Client => message,
     };
     core.answer_of_end(number, asked, message);
+}
+
+/// What an error states, for the log and the user.
+fn stated(answer: &Message) -> String {
+    let text = || text_member(answer.body(), "message");
+    match text().filter(|_| answer.kind() == Kind::Error) {
+        Some(text) => format!(", the error `{}`", excerpt(text.as_bytes())),
+        None => String::new(),
+    }
 }
 
 /// The open request with this id, and the end that it was sent to.

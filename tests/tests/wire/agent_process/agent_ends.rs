@@ -146,6 +146,22 @@ async fn an_agent_that_ends_before_it_says_anything_is_named_to_the_client() {
     }
 }
 
+/// Many programs ask on standard output for what they lack, and exit with 0.
+#[tokio::test]
+async fn what_an_agent_wrote_in_place_of_messages_is_told_at_its_end() {
+    let script =
+        "read -r _; echo; echo 'Login required: run agent login'; echo '  (or set AGENT_KEY)'";
+    for proxies in [0, 3] {
+        let (mut client, _folder) = host::through(proxies, ["sh", "-c", script]).unwrap();
+        let answer = client.wire.request("initialize", "{}").await;
+        let error = answer.error.unwrap();
+        assert_eq!(
+            error,
+            r#"{"code":-32603,"message":"acp-chain: the agent exited with code 0","data":{"stdout":"Login required: run agent login\n  (or set AGENT_KEY)"}}"#
+        );
+    }
+}
+
 #[tokio::test]
 async fn an_agent_that_stops_reading_but_lives_leaves_nobody_waiting() {
     // The agent stops reading before it answers, so the next request has no reader.

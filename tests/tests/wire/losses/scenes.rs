@@ -160,8 +160,10 @@ fn unasked() -> Vec<Scene> {
             &[Agent(
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#,
             )],
-            &["dropped a response of the agent to no open request: id null"],
-            "dropped a response of the agent to no open request: id null",
+            &[
+                "dropped a response of the agent to no open request: id null, the error `Parse error`",
+            ],
+            "dropped a response of the agent to no open request: id null, the error `Parse error`",
         ),
     ]
 }
