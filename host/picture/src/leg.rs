@@ -202,10 +202,18 @@ fn output(update: &Value) -> Option<&str> {
 }
 
 /// A content block: its own text, that of the resource in it, or else what it is. As received: it may have terminal
-/// controls.
+/// controls. Some agents send a text instead, or a list of blocks.
 #[must_use]
 pub fn block(block: &Value) -> String {
-    let texts = [&block["text"], &block["resource"]["text"], &block["uri"]];
+    if let Some(blocks) = block.as_array() {
+        return blocks.iter().map(self::block).collect();
+    }
+    let texts = [
+        block,
+        &block["text"],
+        &block["resource"]["text"],
+        &block["uri"],
+    ];
     match texts.into_iter().find_map(Value::as_str) {
         Some(text) => text.to_owned(),
         None => format!("({})", block["type"].as_str().unwrap_or("nothing")),
@@ -216,4 +224,28 @@ fn string(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_text_of_content_is_found_however_it_is_wrapped() {
+        for (content, expected) in [
+            (json!({ "type": "text", "text": "a" }), "a"),
+            (json!("a"), "a"),
+            (json!([{ "type": "text", "text": "a" }, "b"]), "ab"),
+            (
+                json!({ "type": "resource", "resource": { "text": "a" } }),
+                "a",
+            ),
+            (json!({ "type": "video" }), "(video)"),
+            (json!(null), "(nothing)"),
+        ] {
+            assert_eq!(block(&content), expected, "{content}");
+        }
+    }
 }
