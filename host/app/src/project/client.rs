@@ -4,13 +4,14 @@
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use url::Url;
 
 use super::wire::{LINE, Lookup, ProjectStart, Reply, TrustedProject, line};
 use crate::hooks::AttachedHooks;
@@ -49,6 +50,8 @@ pub struct Finder {
     beside: NamedFiles,
     /// Whether sessions must not begin in projects that are not trusted as they are.
     refuses: bool,
+    /// Whether all sessions have one project, whatever their folders.
+    has_one: bool,
 }
 
 /// Finds the projects of one connection.
@@ -57,6 +60,9 @@ pub struct Client {
     run: Run,
     beside: NamedFiles,
     refuses: bool,
+    has_one: bool,
+    /// Whether the user was notified that a working directory says no folder.
+    notified: bool,
     hooks: AttachedHooks,
     running: Option<Running>,
     failures: u32,
@@ -110,6 +116,7 @@ impl Finder {
             chain,
             beside,
             refuses,
+            has_one: project.is_some(),
         })
     }
 
@@ -132,15 +139,33 @@ impl Finder {
         let run = move |id: &str| start(&chain, id);
         Client {
             refuses: self.refuses,
+            has_one: self.has_one,
             hooks,
             ..Client::new(Box::new(locate), Arc::new(run), self.beside)
         }
     }
 }
 
+/// The absolute path that a working directory is, or that it names by a URL: some clients name folders as editors do.
+fn folder(cwd: &Path) -> Option<PathBuf> {
+    let is_url = |text: &&str| text.len() <= PATH && text.starts_with("file:");
+    let url = cwd.to_str().filter(is_url);
+    let url = url.and_then(|text| Url::parse(text).ok());
+    let named = url.and_then(|url| url.to_file_path().ok());
+    named.or_else(|| cwd.has_root().then(|| cwd.to_owned()))
+}
+
 impl Projects for Client {
     fn find(&mut self, number: u64, cwd: &Path) {
-        let is_none = cwd.as_os_str().len() > PATH || self.open.len() >= MOST;
+        let named = if self.has_one {
+            Some(cwd.to_owned())
+        } else {
+            folder(cwd)
+        };
+        let Some(folder) = named else {
+            return self.without_folder(number, cwd);
+        };
+        let is_none = folder.as_os_str().len() > PATH || self.open.len() >= MOST;
         if is_none || !self.ensure_running() {
             let unknown = self.unknown("projects cannot be looked up");
             if unknown.is_ok() {
@@ -150,7 +175,7 @@ impl Projects for Client {
             return;
         }
         if let Some(running) = &mut self.running {
-            let cwd = cwd.as_os_str().to_owned();
+            let cwd = folder.into_os_string();
             running
                 .unwritten
                 .extend_from_slice(&line(&Lookup { number, cwd }));
@@ -187,6 +212,8 @@ impl Client {
             run,
             beside,
             refuses: false,
+            has_one: false,
+            notified: false,
             hooks: AttachedHooks::default(),
             running: None,
             failures: 0,
@@ -256,6 +283,21 @@ impl Client {
             let unknown = self.unknown(what);
             self.words.push_back(Word::Found(number, unknown));
         }
+    }
+
+    /// Answers the lookup of a working directory that says no folder. A client that names one so names all so.
+    fn without_folder(&mut self, number: u64, cwd: &Path) {
+        let shown = quote(&cwd.to_string_lossy(), MAX_QUOTE);
+        let why = format!(
+            "whether a project is at {shown} is not known, as that is not an absolute path"
+        );
+        tracing::warn!("{why}");
+        let unknown = self.unknown(&why);
+        if unknown.is_ok() && !std::mem::replace(&mut self.notified, true) {
+            let text = format!("{why}. The session there begins without the project's proxies.");
+            self.words.push_back(Word::Notice(text));
+        }
+        self.words.push_back(Word::Found(number, unknown));
     }
 
     /// The result of a failed lookup.
@@ -625,6 +667,40 @@ mod tests {
         assert!(matches!(client.next().await, Word::Notice(text) if text == UNFOUND));
         assert!(matches!(client.next().await, Word::Found(100, Ok(None))));
         assert!(locators.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_folder_may_be_named_by_its_url_and_what_names_none_is_told_once() {
+        let (mut client, mut locators, _chains) = client();
+        for number in [1, 2] {
+            client.find(number, Path::new("./work"));
+            if number == 1 {
+                let word = client.next().await;
+                let told = "./work is not known, as that is not an absolute path";
+                assert!(
+                    matches!(&word, Word::Notice(text) if text.contains(told)),
+                    "{word:?}"
+                );
+            }
+            let word = client.next().await;
+            assert!(
+                matches!(&word, Word::Found(found, Ok(None)) if *found == number),
+                "{word:?}"
+            );
+        }
+        client.refuses = true;
+        client.find(3, Path::new("work"));
+        assert!(matches!(client.next().await, Word::Found(3, Err(_))));
+        assert!(locators.try_recv().is_err());
+        client.find(4, Path::new("file:///home/my%20work"));
+        let mut locator = locators.recv().await.unwrap();
+        let answer = Reply {
+            number: Some(4),
+            ..Reply::default()
+        };
+        let (_, asked) = answered(&mut client, &mut locator, &[answer]).await;
+        let asked: Lookup = serde_json::from_str(&asked).unwrap();
+        assert_eq!(asked.cwd, "/home/my work");
     }
 
     #[tokio::test]
