@@ -8,7 +8,7 @@ use super::batch::members;
 use super::salvage::{PartialMessage, salvage};
 use super::{Error, Id, Kind, Malformed, Message, code, member, set};
 use crate::transport::Frame;
-use crate::transport::lenient::{completed, decoded};
+use crate::transport::lenient::{completed, decoded, escaped};
 use crate::untrusted::quote;
 
 /// A malformed line, with what is known about it.
@@ -22,7 +22,7 @@ pub struct MalformedLine {
     /// Whether the text was not JSON at all.
     garbled: bool,
     /// The beginning of the line, and its length in bytes, for the log.
-    beginning: String,
+    beginning: Box<str>,
     len: u64,
 }
 
@@ -83,6 +83,7 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
             };
             let repaired = match malformed {
                 Malformed::NotUtf8(_) => decoded(&line),
+                Malformed::NotJson(_) => escaped(&line),
                 _ => completed(&line),
             };
             if let Some(message) = repaired {
@@ -92,7 +93,7 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
                 error: malformed.to_error(),
                 found: salvage(&line, &line),
                 garbled: malformed.is_garbled(),
-                beginning: excerpt(&line),
+                beginning: excerpt(&line).into(),
                 len: line.len() as u64,
                 batch: match malformed {
                     Malformed::Batch => members(&line).map(Vec::into_boxed_slice),
@@ -111,7 +112,7 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
                 error: Error::new(code::INVALID_REQUEST, text),
                 found: salvage(&unmarked(head.clone()), &tail),
                 garbled: false,
-                beginning: excerpt(&head),
+                beginning: excerpt(&head).into(),
                 len,
                 batch: None,
             })

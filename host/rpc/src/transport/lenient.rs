@@ -11,12 +11,14 @@
 //! | an answer without an id | `"id": null`, if it has no other member |
 //! | an answer without an outcome | `"result": {}`, if it has no other member |
 //! | bytes in a string that are not UTF-8 | U+FFFD for them, up to [`BYTES`] with these |
+//! | control characters in a string | they are escaped, up to [`BYTES`] with these |
 //!
 //! Invariants: a line that is a message is not changed. A repaired line is read by the same strict rules as any other:
 //! guards see what the other side will read. It owns its memory, like all lines. No byte is lost: a text that cannot be
 //! repaired stays a line, which is malformed.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::io;
 use std::pin::Pin;
 use std::str::Utf8Chunk;
@@ -416,6 +418,39 @@ pub(crate) fn decoded(text: &[u8]) -> Option<Message> {
     parsed.ok().or_else(|| completed(&text))
 }
 
+/// The message of a text with control characters in its strings, as programs write that put JSON together themselves:
+/// with escapes for them (RFC 8259 §7).
+#[cold]
+pub(crate) fn escaped(text: &[u8]) -> Option<Message> {
+    let text = str::from_utf8(text).ok()?.trim();
+    if !text.starts_with('{') || !text.contains(char::is_control) {
+        return None;
+    }
+    let mut whole = String::with_capacity(text.len());
+    let (mut is_string, mut is_escaped) = (false, false);
+    for letter in text.chars() {
+        // A backslash in front of one would become a part of another escape.
+        if whole.len() > BYTES || is_escaped && letter < ' ' {
+            return None;
+        }
+        if is_string && letter < ' ' {
+            // Writing to a string never fails.
+            let _ = write!(whole, "\\u{:04x}", u32::from(letter));
+            continue;
+        }
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_string => is_escaped = true,
+            '"' => is_string = !is_string,
+            _ => {}
+        }
+        whole.push(letter);
+    }
+    let text = Bytes::from(whole);
+    let parsed = Message::parse(text.clone());
+    parsed.ok().or_else(|| completed(&text))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -709,6 +744,26 @@ mod tests {
         );
         let outside = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1\xe9}";
         assert!(read_bytes(outside).starts_with('('));
+    }
+
+    #[test]
+    fn control_characters_in_a_string_are_escaped() {
+        let line = |text: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"result":"{text}"}}"#);
+        for (given, expected) in [
+            ("a\tb", r"a\u0009b"),
+            ("\x1b[31mred\x1b[0m", r"\u001b[31mred\u001b[0m"),
+            ("\\\\\t\\\"\u{7f}", "\\\\\\u0009\\\"\u{7f}"),
+        ] {
+            assert_eq!(read_all(&[&line(given)]), [line(expected)], "{given:?}");
+        }
+        let without = line("a\tb").replace(r#""jsonrpc":"2.0","#, "");
+        assert!(read_all(&[&without])[0].contains(r"a\u0009b"));
+        // Neither an escape of its own nor anything outside of strings.
+        for refused in [line("a\\\tb"), line("a").replace("1,", "1\x0b,")] {
+            assert_eq!(read_all(&[&refused]), [format!("({refused})")]);
+        }
+        let long = line(&"\t".repeat(BYTES / 3));
+        assert!(escaped(long.as_bytes()).is_none());
     }
 
     #[test]

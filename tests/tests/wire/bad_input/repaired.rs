@@ -145,6 +145,15 @@ async fn strings_that_are_not_utf8_arrive_with_replacement_characters() {
 }
 
 #[tokio::test]
+async fn control_characters_in_strings_arrive_escaped() {
+    sent_on(
+        "raw {\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{\"stopReason\":\"end_turn\",\"x\":\"a\tb\"}}",
+        r#"{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn","x":"a\u0009b"}}"#,
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_file_that_is_not_utf8_reaches_the_agent() {
     let mut chain = Chain::initialized(&[]).await.unwrap();
     let id = chain.process.prompt("read /x");
