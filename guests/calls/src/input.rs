@@ -103,6 +103,13 @@ impl Input {
             self.directories.extend(reader.texts(&input, name));
         }
         let arguments = members(&input, ARGUMENTS, reader);
+        // Some agents pass on the call of a model, whose arguments are the text of JSON.
+        for written in arguments.iter().filter(|json| json.starts_with('"')) {
+            let json = Reader::default().text(written).unwrap_or_default();
+            for text in Reader::default().every_text(&json, DEEPEST_TEXT) {
+                self.add_text(text);
+            }
+        }
         for command in members(&input, COMMANDS, reader) {
             let is_list = command.starts_with('[');
             let words = if is_list {
