@@ -148,9 +148,9 @@ impl Chain<'_> {
                 "correct the `size` of `{name}` in the lock beside {}",
                 self.shown()
             )),
-            NotInstalled::Store { .. } | NotInstalled::Package { .. } => {
-                finding.run(self.install())
-            }
+            NotInstalled::Missing { .. }
+            | NotInstalled::Store { .. }
+            | NotInstalled::Package { .. } => finding.run(self.install()),
         }
     }
 

@@ -9,7 +9,7 @@ use acp_chain_package::{Package, PackageError};
 use bytes::Bytes;
 
 use super::carried::{Carried, Extension};
-use super::{Lock, LockError, Release, Revocation, Revoked, Store, StoreError, Stored};
+use super::{Digest, Lock, LockError, Release, Revocation, Revoked, Store, StoreError, Stored};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// The installed extensions.
@@ -98,7 +98,17 @@ pub enum NotInstalled {
     /// The extension is revoked.
     #[error("`{0}`: {1}")]
     Revoked(String, Box<Revocation>),
-    /// The component is missing in the store, or damaged.
+    /// The component is missing in the store.
+    #[error("`{name}`: {digest} is not installed; `acp-chain install{manifest}` fetches it")]
+    Missing {
+        /// The name.
+        name: String,
+        /// The digest in the lock.
+        digest: Digest,
+        /// The option that names the manifest, if it is not the user's own file.
+        manifest: String,
+    },
+    /// The component is damaged, or cannot be read.
     #[error("`{0}`: {1}")]
     Store(String, StoreError),
     /// The lock has the wrong size of the component.
@@ -145,6 +155,11 @@ impl Installed {
         };
         stored.map(Location::Stored).map_err(|error| match error {
             StoreError::OtherSize(_, actual) => NotInstalled::Lock(lock.wrong_size(name, actual)),
+            StoreError::Missing(digest) => NotInstalled::Missing {
+                name: name.to_owned(),
+                digest,
+                manifest: option(lock),
+            },
             error => NotInstalled::Store(name.to_owned(), error),
         })
     }
@@ -164,6 +179,16 @@ impl Installed {
             },
         }
     }
+}
+
+/// The option that names the manifest of a lock, unless that is the user's own file.
+fn option(lock: &Lock) -> String {
+    let manifest = lock.path().with_extension("toml");
+    if manifest.ends_with("config.toml") {
+        return String::new();
+    }
+    let path = manifest.display().to_string();
+    format!(" --manifest {}", quote(&path, MAX_QUOTE))
 }
 
 /// The most similar of these names, if any is similar.

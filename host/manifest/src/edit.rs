@@ -80,6 +80,20 @@ impl Edit {
         Some(entry.entry("config").or_insert(Item::Table(empty)))
     }
 
+    /// The entries of an extension that have more than its name, as the text of a manifest; `None` without one.
+    pub fn configured(&self, name: &str) -> Option<String> {
+        let is_it = |entry: &&Table| entry.get("use").and_then(Item::as_str) == Some(name);
+        let entries = self.entries().filter(is_it);
+        let entries = entries.filter(|entry| entry.len() > 1).cloned();
+        let entries: ArrayOfTables = entries.collect();
+        if entries.is_empty() {
+            return None;
+        }
+        let mut document = DocumentMut::new();
+        document.insert("proxy", Item::ArrayOfTables(entries));
+        Some(document.to_string().trim().to_owned())
+    }
+
     /// Removes an extension. Returns whether it was used.
     pub fn remove(&mut self, name: &str) -> bool {
         let Some(Item::ArrayOfTables(proxies)) = self.document.get_mut("proxy") else {
@@ -165,6 +179,16 @@ mod tests {
             manifest.text(),
             "# Ours.\n[agent]\ncommand = 'agent'   # the agent\n\n# The guard.\n[[proxy]]\nuse = \"redact\"\n"
         );
+    }
+
+    #[test]
+    fn what_an_entry_has_beside_its_name_is_known() {
+        let manifest = edit(MANIFEST);
+        let rules =
+            "[[proxy]] # first\nid   = \"rules\"\nuse = \"rules\"\n\n[proxy.config]\nfile = \"x\"";
+        assert_eq!(manifest.configured("rules").as_deref(), Some(rules));
+        assert_eq!(manifest.configured("redact"), None);
+        assert_eq!(manifest.configured("todo"), None);
     }
 
     #[test]

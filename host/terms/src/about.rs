@@ -36,11 +36,11 @@ impl Reasons {
     }
 }
 
-/// The description with the keys of the configuration, one line each.
+/// The description, one line each; with all reasons, also the keys of the configuration, which no decision needs.
 pub fn whole(package: &Package, digest: Digest, size: u64, reasons: Reasons) -> Vec<String> {
     let mut lines = lines(package, digest, size, reasons);
-    lines.extend(configuration(package));
     if reasons == Reasons::All {
+        lines.extend(configuration(package));
         lines.extend(example(package));
     }
     lines

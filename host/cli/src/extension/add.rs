@@ -9,10 +9,11 @@ use super::consent::{self, Consent};
 use super::folder::meant;
 use super::place::{Changes, ManifestArg, Place};
 use crate::Result;
-use acp_chain_app::home;
+use acp_chain_app::{home, shell};
 use acp_chain_extension::signature::signer;
 use acp_chain_extension::{Digest, Location, Lock, Locked, Signer, Source, is_name};
 use acp_chain_fetch::Fetched;
+use acp_chain_project::MANIFEST;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Our extensions. Their names, and those of all other built-in extensions, are reserved.
@@ -77,6 +78,7 @@ impl Add {
         }
         install(&place, &name, candidate)?;
         say!("`{name}` is installed, and used by {}.", place.shown());
+        say_next(&place, &name);
         Ok(ExitCode::SUCCESS)
     }
 
@@ -115,6 +117,7 @@ impl Add {
         edit.add(name);
         changing.write_manifest(&place.manifest, &edit.text())?;
         say!("`{name}` is used by {}.", place.shown());
+        say_next(place, name);
         Ok(ExitCode::SUCCESS)
     }
 
@@ -153,6 +156,22 @@ impl Add {
             ));
         }
         Ok(name.clone())
+    }
+}
+
+/// Says what else is needed before an extension that was added has an effect.
+fn say_next(place: &Place, name: &str) {
+    if name == "permissions" {
+        say!(
+            "It has no rules yet, so it decides nothing: write some below its entry, as `acp-chain info permissions` \
+             shows, or let `acp-chain permissions import` or `suggest` make some."
+        );
+    }
+    if place.manifest.ends_with(MANIFEST) {
+        say!(
+            "It runs in sessions of that project once {} has asked you.",
+            shell::trust(place.folder())
+        );
     }
 }
 

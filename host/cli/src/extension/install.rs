@@ -33,7 +33,11 @@ impl Install {
         let place = self.named.place(Changes::Store)?;
         let (lock, edit) = (place.lock()?, place.edit()?);
         if self.locked {
-            match_up(&lock, &edit)?;
+            check_unused(&place, &lock, &edit)?;
+        }
+        let missing = lacking(&place, &lock, &edit)?;
+        if let (true, Some(missing)) = (self.locked, &missing) {
+            return Err(missing.clone().into());
         }
         let checks = Checks::new(self.offline)?;
         if !self.offline {
@@ -42,8 +46,10 @@ impl Install {
         let changing = place.store.change()?;
         changing.used_by(lock.path())?;
         drop(changing);
-        if lock.extensions().next().is_none() {
-            say!("{}", place.without_extensions());
+        match missing {
+            Some(missing) => tell!("acp-chain: {missing}"),
+            None if lock.is_empty() => say!("{}", place.without_extensions()),
+            None => {}
         }
         let mut succeeded = true;
         for locked in lock.extensions() {
@@ -58,35 +64,51 @@ impl Install {
     }
 }
 
-/// Fails unless the lock has exactly the extensions that the manifest uses, apart from built-in ones.
-fn match_up(lock: &Lock, edit: &Edit) -> Result<()> {
-    let listed = |names: &[String]| {
-        let names = names.iter().map(|name| quote(name, MAX_QUOTE));
-        let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
-        names.join(", ")
-    };
-    let path = quote(&lock.path().display().to_string(), MAX_QUOTE);
-    let locked = lock.extensions().map(|locked| locked.name.clone());
-    let locked: Vec<_> = locked.collect();
-    let mut unused = locked.clone();
-    unused.retain(|name| !edit.uses().any(|used| used == name));
-    if !unused.is_empty() {
-        return Err(wrong!(
-            "{path} names {}, which its manifest does not use; `acp-chain remove` removes it",
-            listed(&unused)
-        ));
+/// Fails if the lock has extensions that the manifest does not use.
+fn check_unused(place: &Place, lock: &Lock, edit: &Edit) -> Result<()> {
+    let is_used = |name: &str| edit.uses().any(|used| used == name);
+    let locked = lock.extensions().map(|locked| &*locked.name);
+    let unused: Vec<_> = locked.filter(|name| !is_used(name)).collect();
+    if unused.is_empty() {
+        return Ok(());
     }
+    Err(wrong!(
+        "{} names {}, which its manifest does not use; `acp-chain remove NAME{}` removes it",
+        shown_path(lock),
+        listed(&unused),
+        place.option()
+    ))
+}
+
+/// What to do about extensions that the manifest uses, and that are neither locked nor built in.
+fn lacking(place: &Place, lock: &Lock, edit: &Edit) -> Result<Option<String>> {
     let carried = home::carried()?;
-    let mut missing: Vec<_> = edit.uses().map(str::to_owned).collect();
-    missing.retain(|name| !locked.contains(name) && carried.named(name).is_none());
+    let is_missing = |name: &&str| lock.get(name).is_none() && carried.named(name).is_none();
+    let missing: Vec<_> = edit.uses().filter(is_missing).collect();
     if missing.is_empty() {
-        Ok(())
-    } else {
-        Err(wrong!(
-            "{path} lacks {}, which its manifest uses; `acp-chain add` adds it",
-            listed(&missing)
-        ))
+        return Ok(None);
     }
+    let restore = if lock.path().exists() {
+        ""
+    } else {
+        "get that file back from your version control, or "
+    };
+    Ok(Some(format!(
+        "{} lacks {}, which its manifest uses; {restore}`acp-chain add SOURCE{}` adds it",
+        shown_path(lock),
+        listed(&missing),
+        place.option()
+    )))
+}
+
+fn shown_path(lock: &Lock) -> String {
+    quote(&lock.path().display().to_string(), MAX_QUOTE)
+}
+
+fn listed(names: &[&str]) -> String {
+    let names = names.iter().map(|name| quote(name, MAX_QUOTE));
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 /// Fetches one extension, if it is missing; returns what was done.

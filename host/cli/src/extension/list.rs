@@ -1,8 +1,10 @@
 //! `acp-chain list`: the extensions of a manifest.
 
 use crate::Result;
-use acp_chain_app::home;
+use acp_chain_app::project::locate;
+use acp_chain_app::{home, shell};
 use acp_chain_package::Package;
+use acp_chain_project::{Found, MANIFEST};
 use serde_json::json;
 
 use super::about;
@@ -61,12 +63,21 @@ impl List {
             if carried.named(name).is_some() {
                 show!("  comes with acp-chain");
             } else {
-                show!("  ! it is not installed: `acp-chain add SOURCE` installs it");
+                show!(
+                    "  ! it is not installed: `acp-chain add SOURCE{}` installs it",
+                    place.option()
+                );
             }
         }
         if lock.is_empty() && used.is_empty() {
+            let found = acp_chain_app::here().map(|here| locate(&here, None));
             let manifest = place.shown();
-            show!("{manifest} has no extensions; `acp-chain add SOURCE` installs one.");
+            let option = place.option();
+            show!("{manifest} has no extensions; `acp-chain add SOURCE{option}` installs one.");
+            if let (true, Ok(Found::Project(root))) = (option.is_empty(), found) {
+                let theirs = shell::word(&root.join(MANIFEST));
+                show!("The project here has its own: `acp-chain list --manifest {theirs}`.");
+            }
         }
         Ok(())
     }
@@ -132,8 +143,9 @@ fn print(place: &Place, locked: &Locked, used: &[String]) {
     }
     if !used.contains(name) {
         show!(
-            "  ! the manifest does not use it: `acp-chain remove {name}` removes it, and `[[proxy]]` with \
-             `use = \"{name}\"` uses it"
+            "  ! the manifest does not use it: `acp-chain remove {name}{}` removes it, and `[[proxy]]` with \
+             `use = \"{name}\"` uses it",
+            place.option()
         );
     }
     if let Some(pending) = &locked.pending {
@@ -143,6 +155,9 @@ fn print(place: &Place, locked: &Locked, used: &[String]) {
         for more in Change::between(&agreed, pending).more {
             show!("    ! it {}", quote(&more, MAX_QUOTE));
         }
-        show!("    `acp-chain update {name}` asks you about it");
+        show!(
+            "    `acp-chain update {name}{}` asks you about it",
+            place.option()
+        );
     }
 }

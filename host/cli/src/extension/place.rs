@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Result;
 use crate::path::path;
-use acp_chain_app::home;
+use acp_chain_app::{home, shell};
 use acp_chain_extension::{Digest, Lock, Locked, Release, Store};
 use acp_chain_manifest::Edit;
 use acp_chain_package::Package;
@@ -95,6 +95,15 @@ impl Place {
     /// The manifest, for people.
     pub fn shown(&self) -> String {
         quote(&self.manifest.display().to_string(), MAX_QUOTE)
+    }
+
+    /// The option that names the manifest in a command, with a space before it; empty for the user's own.
+    pub fn option(&self) -> String {
+        if home::config_file().as_ref() == Some(&self.manifest) {
+            String::new()
+        } else {
+            format!(" --manifest {}", shell::word(&self.manifest))
+        }
     }
 
     /// What is said if nothing is locked.

@@ -2,7 +2,7 @@
 
 use super::place::{Changes, ManifestArg};
 use crate::Result;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -24,12 +24,14 @@ impl Remove {
         let changing = place.store.change()?;
         let (mut lock, mut edit) = (place.lock()?, place.edit()?);
         let manifest = place.shown();
+        let configured = edit.configured(&self.name);
         let was_used = edit.remove(&self.name);
         let was_locked = lock.remove(&self.name).is_some();
         let name = quote(&self.name, MAX_QUOTE);
         if !was_used && !was_locked {
             return Err(wrong!(
-                "{manifest} uses no extension `{name}`; `acp-chain list` shows those that it uses"
+                "{manifest} uses no extension `{name}`; `acp-chain list{}` shows those that it uses",
+                place.option()
             ));
         }
         if was_used {
@@ -44,6 +46,13 @@ impl Remove {
             ""
         };
         say!("{manifest} no longer uses `{name}`.{rest}");
+        if let Some(entry) = configured {
+            say!("Its entry was");
+            for line in entry.lines() {
+                let line = format!("  {}", Untrusted::new(line));
+                say!("{}", line.trim_end());
+            }
+        }
         Ok(())
     }
 }

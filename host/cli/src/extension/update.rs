@@ -71,8 +71,11 @@ impl Update {
                     true
                 }
                 None => {
-                    let name = quote(name, MAX_QUOTE);
-                    tell!("acp-chain: `{name}` is not installed; `acp-chain list` shows what is");
+                    tell!(
+                        "acp-chain: `{}` is not installed; `acp-chain list{}` shows what is",
+                        quote(name, MAX_QUOTE),
+                        place.option()
+                    );
                     false
                 }
             };

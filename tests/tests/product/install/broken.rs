@@ -81,7 +81,7 @@ fn what_was_stopped_before_the_manifest_was_changed_is_said_and_finished() {
 
     let listed = world.do_run(&["list"]);
     assert!(
-        listed.contains("! the manifest does not use it: `acp-chain remove it`"),
+        listed.contains("! the manifest does not use it: `acp-chain remove it --manifest "),
         "{listed}"
     );
     let strict = world.fail(&["install", "--locked"]);
@@ -95,9 +95,61 @@ fn what_was_stopped_before_the_manifest_was_changed_is_said_and_finished() {
     fs::write(world.manifest(), more).unwrap();
     let strict = world.fail(&["install", "--locked"]);
     assert!(
-        strict.contains("lacks `other`, which its manifest uses"),
+        strict
+            .contains("lacks `other`, which its manifest uses; `acp-chain add SOURCE --manifest "),
         "{strict}"
     );
+    let installed = world.run(&["install"]);
+    assert!(
+        installed.is_success
+            && installed
+                .err
+                .contains("lacks `other`, which its manifest uses"),
+        "{installed:?}"
+    );
+}
+
+#[test]
+fn a_colleague_is_told_the_command_that_fetches_what_is_locked() {
+    let world = World::new();
+    world.package("project/it.wasm", "it", "1.0.0", &[]);
+    world.do_run(&["add", "project/it.wasm", "--yes"]);
+    fs::remove_dir_all(world.path(".local")).unwrap();
+    let told = world.fail(&["check"]);
+    let command = format!("install --manifest {}", world.manifest().display());
+    assert!(
+        told.contains(&format!("`acp-chain {command}` fetches it")),
+        "{told}"
+    );
+    let words: Vec<_> = command.split(' ').collect();
+    assert!(world.run_own(&words).is_success);
+    world.do_run(&["check"]);
+}
+
+#[test]
+fn a_lost_lock_is_told_and_what_an_entry_had_is_printed_when_it_is_removed() {
+    let world = World::new();
+    world.package("it.wasm", "it", "1.0.0", &[]);
+    let added = world.do_run(&["add", "it.wasm", "--yes"]);
+    let trust = format!("`acp-chain trust {}`", world.path("project").display());
+    assert!(added.contains(&trust), "{added}");
+    let lock = world.path("project/acp-chain.lock");
+    fs::rename(&lock, world.path("lock")).unwrap();
+    let told = world.run(&["install"]).err;
+    assert!(
+        told.contains("get that file back from your version control, or `acp-chain add SOURCE"),
+        "{told}"
+    );
+    fs::rename(world.path("lock"), &lock).unwrap();
+    let entry = "[[proxy]]\nuse = \"it\"\n\n[proxy.config]\nwords = [\"a\"]\n";
+    let manifest = world.manifest_text();
+    let more = manifest.replace("[[proxy]]\nuse = \"it\"\n", entry);
+    assert_ne!(more, manifest);
+    fs::write(world.manifest(), more).unwrap();
+    let removed = world.do_run(&["remove", "it"]);
+    let printed =
+        "Its entry was\n  [[proxy]]\n  use = \"it\"\n\n  [proxy.config]\n  words = [\"a\"]\n";
+    assert!(removed.ends_with(printed), "{removed}");
 }
 
 #[test]

@@ -157,7 +157,10 @@ fn what_comes_with_the_program_is_used_by_its_name() {
     fs::write(world.manifest(), manifest + "[[proxy]]\nuse = \"ti\"\n").unwrap();
     assert_eq!(
         world.do_run(&["list"]),
-        "ti\n  ! it is not installed: `acp-chain add SOURCE` installs it\n"
+        format!(
+            "ti\n  ! it is not installed: `acp-chain add SOURCE --manifest {}` installs it\n",
+            world.manifest().display()
+        )
     );
     let listed: Value = serde_json::from_str(&world.do_run(&["list", "--json"])).unwrap();
     assert_eq!(listed["extensions"][0]["installed"], false);
@@ -410,7 +413,7 @@ fn what_fails_or_is_missing_does_not_hold_up_the_others() {
     fs::remove_file(component("b").unwrap()).unwrap();
     let updated = world.run(&["update", "x", "b"]);
     assert!(!updated.is_success, "{updated:?}");
-    let unknown = "`x` is not installed; `acp-chain list` shows what is";
+    let unknown = "`x` is not installed; `acp-chain list --manifest ";
     assert!(updated.err.contains(unknown), "{updated:?}");
     assert_eq!(
         updated.out,
