@@ -72,6 +72,7 @@ impl Try {
                     folder,
                     patience: self.timeout.map(Duration::from_secs),
                     doctor: self.doctor(),
+                    log: log.clone(),
                     columns: columns(),
                     has_terminal: super::has_terminal(),
                     screen: &TERMINAL,

@@ -8,6 +8,9 @@ use acp_chain_trace::{read_in_part, read_whole};
 use serde::Deserialize;
 use serde_json::Value;
 
+/// The part of the chain that is the host.
+const HOST: &str = "acp-chain";
+
 /// One hop of a message.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Leg {
@@ -108,6 +111,13 @@ impl Leg {
     /// Whether it is shown completely, so that legs with the same text are equal.
     pub(crate) fn is_whole(&self) -> bool {
         !self.is_in_part
+    }
+
+    /// Whether a proxy asks the host for a stored value, or is answered without an error.
+    pub(crate) fn is_of_stored_value(&self) -> bool {
+        matches!(&*self.method, "load-value" | "store-value")
+            && (self.from == HOST || self.to == HOST)
+            && self.error.is_null()
     }
 
     fn said(&self) -> String {

@@ -43,10 +43,12 @@ pub fn turn(legs: &[Leg], width: usize) -> String {
     lines(told.flat_map(|passage| passage.lines(width)))
 }
 
-/// The messages of a turn, shortened: chunks are merged, and other unchanged notifications are counted.
+/// The messages of a turn, shortened: chunks are merged, other unchanged notifications are counted, and stored values are
+/// left out.
 #[must_use]
 pub fn changes(legs: &[Leg], width: usize) -> String {
-    let legs = joined(legs);
+    let mut legs = joined(legs);
+    legs.retain(|leg| !leg.is_of_stored_value());
     let told = passages(&legs);
     let told: Vec<_> = told
         .iter()
@@ -441,6 +443,31 @@ client asks session/prompt
         // The text's column is narrower by the text before it.
         let narrow = turn(&legs, 60);
         assert!(narrow.contains("fs/read_text_file: \n    /p\n"), "{narrow}");
+    }
+
+    #[test]
+    fn stored_values_are_left_out_unless_they_fail() {
+        console::set_colors_enabled(false);
+        let load = "load-value";
+        let failure = r#"{"from":"acp-chain","to":"a","kind":"response","method":"load-value",
+            "error":{"message":"the disk is full"}}"#;
+        let failure: Leg = serde_json::from_str(failure).unwrap();
+        let legs = [
+            prompt("client", "a", "go on"),
+            leg("a", "acp-chain", "request", load, r#"{"key":"k"}"#),
+            leg("acp-chain", "a", "response", load, r#"{"value":null}"#),
+            prompt("a", "agent", "go on"),
+        ];
+        let whole = turn(&legs, 100);
+        assert!(whole.contains(load), "{whole}");
+        assert_eq!(
+            changes(&legs, 100),
+            "
+client asks session/prompt
+  client → a → agent                go on"
+        );
+        let failed = changes(&[failure], 100);
+        assert!(failed.contains("the disk is full"), "{failed}");
     }
 
     #[test]

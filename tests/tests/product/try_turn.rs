@@ -294,6 +294,14 @@ async fn an_error_of_the_agent_is_told_with_its_request_and_its_data() {
 }
 
 #[tokio::test]
+async fn an_error_that_asks_to_sign_in_is_shown_where_the_agent_has_no_way_to() {
+    let prompt = r#"fail {"code":-32000,"message":"no quota"}"#;
+    let (out, _, code) = User::new().tried(&["--prompt", prompt], &[AGENT]).await;
+    let told = "The agent wants you to sign in first.\n`session/prompt` failed: no quota\nIt does not say how: ";
+    assert!(out.contains(told) && code == Some(3), "{code:?} {out}");
+}
+
+#[tokio::test]
 async fn files_of_the_folder_are_read_and_written_and_no_others() {
     let user = User::new();
     let folder = user.0.path().canonicalize().unwrap();

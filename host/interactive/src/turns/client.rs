@@ -27,7 +27,7 @@ use acp_chain_app::agent::correction;
 use acp_chain_app::sign_in::{Login, logins, params};
 use acp_chain_conductor::native::Tail;
 use acp_chain_rpc::code;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::stop::Interrupts;
 
 /// How many questions may be open. Further ones are refused.
@@ -382,8 +382,16 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         let lines = failure::lines(method, error, &printed);
         self.screen
             .tell(format_args!("acp-chain try: {}", lines.join("\n")));
-        self.screen
-            .tell(format_args!("  `{}` says more", self.scene.doctor));
+        // What failed in a proxy is in the log; the doctor starts none.
+        match &self.scene.log {
+            Some(log) if failure::is_of_proxy(error) => self.screen.tell(format_args!(
+                "  more is in {}",
+                Untrusted::new(log.display())
+            )),
+            _ => self
+                .screen
+                .tell(format_args!("  `{}` says more", self.scene.doctor)),
+        }
         Ending::Failed
     }
 

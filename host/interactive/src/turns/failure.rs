@@ -47,6 +47,13 @@ pub fn lines(method: &str, error: &Value, printed: &str) -> Vec<String> {
     lines
 }
 
+/// Whether the error is the host's own about a proxy.
+pub fn is_of_proxy(error: &Value) -> bool {
+    let message = error["message"].as_str().unwrap_or_default();
+    let ours = message.strip_prefix(OURS);
+    ours.is_some_and(|message| message.starts_with("the proxy `"))
+}
+
 /// The message; the host's own names the part that failed.
 fn headline(method: &str, error: &Value) -> String {
     let Some(message) = error["message"].as_str() else {

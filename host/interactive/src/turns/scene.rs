@@ -19,6 +19,8 @@ pub struct Scene {
     pub patience: Option<Duration>,
     /// The command that checks the agent and the chain.
     pub doctor: String,
+    /// The log of the chain, if it is a file.
+    pub log: Option<PathBuf>,
     /// The maximum width of the picture.
     pub columns: usize,
     /// Whether there is a user to ask.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncRead;
 
 use super::{Client, RequestResult};
+use crate::turns::failure;
 use crate::turns::question::numbered;
 use crate::turns::scene::Ending;
 use crate::{Result, Screen};
@@ -25,22 +26,26 @@ impl<R: AsyncRead + Unpin> Client<'_, R> {
     ) -> Result<RequestResult> {
         loop {
             let answered = self.ask(method, params.clone(), session).await?;
-            let wants_login =
-                matches!(&answered, Ok(Err(error)) if error["code"] == code::AUTH_REQUIRED);
-            if !wants_login {
-                return Ok(answered);
-            }
-            if let Err(ending) = self.sign_in().await? {
+            let error = match answered {
+                Ok(Err(error)) if error["code"] == code::AUTH_REQUIRED => error,
+                other => return Ok(other),
+            };
+            if let Err(ending) = self.sign_in(method, &error).await? {
                 return Ok(Err(ending));
             }
         }
     }
 
-    /// Lets the user sign in, in one of the ways that the agent has.
-    async fn sign_in(&mut self) -> Result<Result<(), Ending>> {
+    /// Lets the user sign in, in one of the ways that the agent has. Without any, the error of the request is shown, too:
+    /// some agents give this code to all errors.
+    async fn sign_in(&mut self, method: &str, error: &Value) -> Result<Result<(), Ending>> {
         self.shown.end();
         let screen = self.screen;
         screen.say(format_args!("The agent wants you to sign in first."));
+        if self.logins.is_empty() {
+            let lines = failure::lines(method, error, "");
+            screen.say(format_args!("{}", lines.join("\n")));
+        }
         if !self.scene.has_terminal || self.logins.is_empty() {
             show_elsewhere(&self.logins, screen);
             return Ok(Err(Ending::Login));
