@@ -39,15 +39,20 @@ fn tip(error: &mut Error, command: Option<&str>) -> Option<(ContextKind, Context
     };
     Some(match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let name = jumbled(&typed(ContextKind::InvalidSubcommand)?)?;
-            let kind = ContextKind::SuggestedSubcommand;
-            (kind, ContextValue::Strings(vec![name]))
+            let word = typed(ContextKind::InvalidSubcommand)?;
+            if let Some(meant) = other_name(&word).filter(|_| command == Some(&*word)) {
+                error.remove(ContextKind::SuggestedSubcommand);
+                suggested(format!("'acp-chain {meant}' does that"))
+            } else {
+                let names = ContextValue::Strings(vec![jumbled(&word)?]);
+                (ContextKind::SuggestedSubcommand, names)
+            }
         }
-        // That of clap is right only for an installed agent.
-        ErrorKind::UnknownArgument if error.get(ContextKind::Suggested).is_some() => {
+        ErrorKind::UnknownArgument if proposes_value(error) => {
+            // That of clap is right only for an installed agent, and for no other command.
             let word = typed(ContextKind::InvalidArg)?;
-            command.filter(|command| launches_agent(command))?;
             error.remove(ContextKind::Suggested);
+            command.filter(|command| launches_agent(command))?;
             suggested(format!(
                 "the agent's arguments go after '--': 'NAME -- {word}' if it is installed, or else its whole command, \
                  '-- COMMAND {word}'"
@@ -78,7 +83,10 @@ fn tip(error: &mut Error, command: Option<&str>) -> Option<(ContextKind, Context
         ErrorKind::InvalidValue
             if command == Some("setup") && error.get(ContextKind::SuggestedValue).is_none() =>
         {
-            suggested(in_place_of_editor(&typed(ContextKind::InvalidValue)?)?)
+            let [place, word] = [ContextKind::InvalidArg, ContextKind::InvalidValue].map(typed);
+            let word = word.filter(|_| place.as_deref() == Some("[EDITOR]"))?;
+            let other = "let any other editor launch 'acp-chain run --with EXTENSION -- AGENT' as its agent";
+            suggested(in_place_of_editor(&word).unwrap_or_else(|| other.to_owned()))
         }
         // Where a value is missing, clap does not name those that are possible.
         ErrorKind::MissingRequiredArgument if command == Some("new") && lacks_language(error) => {
@@ -109,6 +117,36 @@ fn in_place_of_editor(word: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!("it is called '{name}' here"))
+}
+
+/// The command that is called by this name elsewhere.
+fn other_name(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "disable" | "uninstall" => "remove NAME",
+        "enable" => "add NAME",
+        "explain" => "permissions explain",
+        "import" => "permissions import",
+        "init" => "new NAME",
+        "logs" => "doctor",
+        "start" => "run",
+        "status" | "watch" => "top",
+        "suggest" => "permissions suggest",
+        "token" => "serve-token",
+        "undo" => "setup EDITOR --undo",
+        "upgrade" => "self-update",
+        _ => return None,
+    })
+}
+
+/// Whether clap proposes to pass an option as a value.
+fn proposes_value(error: &Error) -> bool {
+    match error.get(ContextKind::Suggested) {
+        Some(ContextValue::StyledStrs(tips)) => {
+            let mut tips = tips.iter();
+            tips.any(|tip| tip.to_string().contains("as a value"))
+        }
+        _ => false,
+    }
 }
 
 fn lacks_language(error: &Error) -> bool {
@@ -190,6 +228,32 @@ mod tests {
     }
 
     #[test]
+    fn a_command_is_found_by_the_name_that_it_has_elsewhere() {
+        for (typed, meant) in [
+            ("explain", "permissions explain"),
+            ("undo", "setup EDITOR --undo"),
+        ] {
+            let told = told(&[typed]);
+            let tip = format!("tip: 'acp-chain {meant}' does that");
+            assert!(told.contains(&tip), "{told}\nlacks\n{tip}");
+            assert!(!told.contains("similar"), "{told}");
+        }
+        assert!(!told(&["agent", "uninstall"]).contains("does that"));
+    }
+
+    #[test]
+    fn no_option_is_proposed_as_a_value() {
+        for words in [
+            &["add", "--with", "redact"][..],
+            &["package", "a.wasm", "-o", "b.wasm"],
+        ] {
+            let told = told(words);
+            assert!(!told.contains("as a value"), "{told}");
+        }
+        assert!(told(&["--with", "redact", "run"]).contains("'run --with' exists"));
+    }
+
+    #[test]
     fn a_command_behind_the_name_of_an_editor_is_told_with_the_options_that_name_agents() {
         let tip = "tip: an agent is named with '--agent nope', ";
         for words in [
@@ -216,7 +280,11 @@ mod tests {
             assert!(told.contains(tip), "{told}\nlacks\n{tip}");
         }
         assert!(told(&["setup", "nvim"]).contains("'neovim'"));
-        assert!(!told(&["setup", "notepad"]).contains("it is called"));
+        let other = told(&["setup", "notepad"]);
+        assert!(
+            other.contains("tip: let any other editor launch 'acp-chain run "),
+            "{other}"
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::{Doctor, Findings, all};
 use acp_chain_app::agent::AgentChoice;
 use acp_chain_app::shell;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_secrets::masked;
 
 pub fn look(doctor: &Doctor) -> Vec<Finding> {
     let Some(places) = Folders::of_user() else {
@@ -130,8 +131,25 @@ fn behind(doctor: &Doctor, at: &str, name: &str, agent: &Agent) -> Finding {
             "acp-chain agent add {}{option}",
             shell::word(Path::new(missing))
         )),
-        None => Finding::fine(format!("{at}: `{name}` launches acp-chain")),
+        _ => Finding::fine(format!("{at}: `{name}` launches {}", launched(agent))),
     }
+}
+
+/// What an entry behind the chain launches, without the options for files that `acp-chain setup` adds.
+pub fn launched(agent: &Agent) -> String {
+    let at = agent.words.iter().position(|word| word == "--");
+    let (ours, of_agent) = agent.words.split_at(at.unwrap_or(agent.words.len()));
+    let mut words = vec!["acp-chain"];
+    let mut rest = ours.iter().skip(1);
+    while let Some(word) = rest.next() {
+        if matches!(&**word, "--settings" | "--data") {
+            rest.next();
+        } else {
+            words.push(word);
+        }
+    }
+    words.extend(of_agent.iter().map(String::as_str));
+    quote(&masked(&words.join(" ")), MAX_QUOTE)
 }
 
 /// The acp-chain that an agent of an editor launches, if that does not exist.

@@ -276,7 +276,7 @@ pub(crate) fn chosen(
         [only] => Ok(only.clone()),
         [] => Err(Error::NotFound {
             title,
-            looked: editor.files(places),
+            looked: editor.looked(places),
         }),
         _ => Err(Error::several(title, &found)),
     }

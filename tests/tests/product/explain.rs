@@ -74,6 +74,15 @@ fn a_call_as_json_is_explained_rule_by_rule() {
 }
 
 #[test]
+fn a_command_is_explained_as_it_is_typed() {
+    let world = world();
+    let explain = ["--command", "rm -rf x", "--manifest", "acp-chain.toml"];
+    let said = world.do_run(&[&EXPLAIN[..], &explain].concat());
+    let line = "permissions: rule 1 matches \"rm -rf x\"";
+    assert!(said.contains(line), "{said}\nlacks\n{line}");
+}
+
+#[test]
 fn a_tool_before_it_runs_is_explained_with_what_becomes_of_it() {
     let world = world();
     for (command, lines) in [
@@ -208,6 +217,10 @@ fn a_line_of_a_trace_is_explained_with_what_was_said_before_and_the_directory_of
     let neither = "trace.jsonl:4: this line is neither a permission request nor a tool that is about to run; \
                    the trace has none up to there";
     assert!(said.contains(neither), "{said}");
+    let said = world.fail(&explain("trace.jsonl"));
+    let lines =
+        "it is a trace, so name a line, as in `trace.jsonl:42`; it has requests in the lines 5, 6";
+    assert!(said.contains(lines), "{said}");
     let said = world.fail(&explain("trace.jsonl:9"));
     let missing = "trace.jsonl:9: there is no such line, the last one is 6; \
                    up to there the trace has them in the lines 5, 6";

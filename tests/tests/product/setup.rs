@@ -311,6 +311,10 @@ fn without_an_editor_those_that_are_found_are_listed_with_what_they_launch() {
         printed.contains("No configuration of an editor was found"),
         "{printed}"
     );
+    // Of Neovim, its own folder is looked for.
+    let printed = user.is_refused(&["neovim"]);
+    let missing = format!("there is no {};", user.path(".config/nvim").display());
+    assert!(printed.contains(&missing), "{printed}\nlacks\n{missing}");
     let user = User::with_zed();
     user.write(".jetbrains/acp.json", "{\n  oops\n}\n");
     user.write(".config/nvim/init.lua", "");
@@ -321,7 +325,7 @@ fn without_an_editor_those_that_are_found_are_listed_with_what_they_launch() {
     let path = |path: &str| user.path(path).display().to_string();
     for line in [
         format!(
-            "Zed: {}\n  `Claude` launches acp-chain\n  `OpenCode` launches opencode acp\n",
+            "Zed: {}\n  `Claude` launches acp-chain run -- claude-agent-acp\n  `OpenCode` launches opencode acp\n",
             path(ZED)
         ),
         "  `acp-chain setup zed` puts acp-chain in front\n".to_owned(),
@@ -511,7 +515,7 @@ fn an_installed_agent_that_the_editor_lacks_is_put_in_shown_asked_for_and_taken_
     );
     let printed = user.sets_up(&[]);
     assert!(
-        printed.contains("  `mine` launches acp-chain\n"),
+        printed.contains("  `mine` launches acp-chain run --with redact mine\n"),
         "{printed}"
     );
     // The removal names the settings that still launch the agent, and does not change them.

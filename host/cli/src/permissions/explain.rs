@@ -19,6 +19,9 @@ use acp_chain_rpc::untrusted::Untrusted;
 /// The largest request that is read, in bytes.
 const LONGEST: u64 = 32 << 20;
 
+/// How many lines with requests are named.
+const MOST_LINES: usize = 20;
+
 /// A kind of request, with the proxies that decide about it.
 struct Topic {
     /// The power of these proxies.
@@ -44,6 +47,7 @@ const TOOL_RUNS: Topic = Topic {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  acp-chain permissions explain --command 'git push origin main'
   acp-chain permissions explain trace.jsonl:42
   acp-chain permissions explain request.json --cwd ~/project
   echo '{\"kind\":\"execute\",\"title\":\"git log\"}' | acp-chain permissions explain -")]
@@ -51,7 +55,11 @@ pub struct Explain {
     /// A line of a trace (`trace.jsonl:42`), a file with a request, its parameters or a tool call as JSON, or `-` for
     /// standard input. A request is for a permission, or what a hook of the agent reports before a tool runs
     /// (`_acp-chain/hook/before_tool`)
-    request: String,
+    #[arg(required_unless_present = "command")]
+    request: Option<String>,
+    /// Explain what becomes of this command, if an agent asks to run it
+    #[arg(long, value_name = "COMMAND", conflicts_with = "request")]
+    command: Option<String>,
     /// The manifest; by default, your own chain
     #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
@@ -106,30 +114,41 @@ impl Explain {
     }
 
     fn read(&self) -> Result<ToolRequest> {
-        let line = self.request.rsplit_once(':');
+        let call = self.command.as_ref().map(
+            |command| json!({ "kind": "execute", "title": command, "rawInput": { "command": command } }),
+        );
+        if let Some(request) = call.and_then(ToolRequest::of_json) {
+            return Ok(request);
+        }
+        let place = self.request.as_deref().unwrap_or_default();
+        let line = place.rsplit_once(':');
         let line = line.and_then(|(file, line)| Some((Path::new(file), line.parse().ok()?)));
-        if let Some((file, line)) = line.filter(|_| !Path::new(&self.request).exists()) {
+        if let Some((file, line)) = line.filter(|_| !Path::new(place).exists()) {
             return of_trace(file, line);
         }
-        let shown = match &*self.request {
+        let shown = match place {
             "-" => Untrusted::new("standard input"),
             file => Untrusted::new(file),
         };
         let unread = |error: std::io::Error| {
             format!(
                 "{shown}: {error}; a request is in a file, in a line of a trace as in `trace.jsonl:42`, or in standard \
-                 input (`-`)"
+                 input (`-`), and `--command COMMAND` needs none"
             )
         };
         let mut text = String::new();
-        match &*self.request {
+        match place {
             "-" => std::io::stdin().take(LONGEST).read_to_string(&mut text),
             file => std::fs::File::open(file)
                 .and_then(|file| file.take(LONGEST).read_to_string(&mut text)),
         }
         .map_err(unread)?;
-        let value = serde_json::from_str(&text)
-            .map_err(|error| wrong!("{shown}: it is not JSON: {error}"))?;
+        let value = serde_json::from_str(&text).map_err(|error| match of_any_line(place) {
+            Some(lines) => {
+                wrong!("{shown}: it is a trace, so name a line, as in `{shown}:42`; {lines}")
+            }
+            None => wrong!("{shown}: it is not JSON: {error}"),
+        })?;
         ToolRequest::of_json(value).ok_or_else(|| {
             wrong!(
                 "{shown}: this is neither a permission request nor a tool that is about to run: it has no `toolCall`, \
@@ -147,6 +166,29 @@ fn topic(request: &ToolRequest) -> &'static Topic {
     }
 }
 
+/// The lines of a trace that have requests, as a sentence; `None` if the file is no trace, or has none.
+fn of_any_line(file: &str) -> Option<String> {
+    let mut search = RequestSearch::new(usize::MAX);
+    each(Path::new(file), |number, line| search.take(number, line)).ok()?;
+    let lines = search.history().err().filter(|lines| !lines.is_empty())?;
+    Some(format!("it has requests in the lines {}", listed(&lines)))
+}
+
+/// The first of these numbers.
+fn listed(lines: &[usize]) -> String {
+    let first: Vec<_> = lines
+        .iter()
+        .take(MOST_LINES)
+        .map(usize::to_string)
+        .collect();
+    let more = if lines.len() > MOST_LINES {
+        ", …"
+    } else {
+        ""
+    };
+    format!("{}{more}", first.join(", "))
+}
+
 /// The request in a line of a trace.
 fn of_trace(file: &Path, wanted: usize) -> Result<ToolRequest> {
     let mut search = RequestSearch::new(wanted);
@@ -159,8 +201,7 @@ fn of_trace(file: &Path, wanted: usize) -> Result<ToolRequest> {
         let others = if others.is_empty() {
             "the trace has none up to there".to_owned()
         } else {
-            let others: Vec<_> = others.iter().map(usize::to_string).collect();
-            let others = others.join(", ");
+            let others = listed(&others);
             format!("up to there the trace has them in the lines {others}")
         };
         let shown = Untrusted::new(file.display());

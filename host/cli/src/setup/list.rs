@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use acp_chain_doctor::{missing_program, setup_command};
+use acp_chain_doctor::{launched, missing_program, setup_command};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_secrets::masked;
 use acp_chain_setup::{EDITORS, Editor, Folders, Runs, agents};
@@ -57,7 +57,7 @@ fn one(editor: &Editor, path: &Path, setup: &str) {
             continue;
         }
         match &agent.runs {
-            Runs::Chain | Runs::ByHand => say!("  `{name}` launches acp-chain"),
+            Runs::Chain | Runs::ByHand => say!("  `{name}` launches {}", launched(agent)),
             Runs::Other(command) => {
                 say!("  `{name}` launches {}", quote(&masked(command), MAX_QUOTE));
             }

@@ -70,15 +70,27 @@ impl Editor {
         }
     }
 
+    /// The places that show whether the editor is there: of our own file, the folder of the editor.
+    pub(crate) fn looked(&self, places: &Folders) -> Vec<PathBuf> {
+        let files = self.files(places);
+        let shown = |file: &PathBuf| self.shown_by(file).unwrap_or(file).to_owned();
+        files.iter().map(shown).collect()
+    }
+
+    /// What is there if a configuration is, or can be created.
+    fn shown_by<'f>(&self, file: &'f Path) -> Option<&'f Path> {
+        match &self.kind {
+            // Our own file is created in a folder that the editor has.
+            Kind::Code(code) if code.is_own => file.ancestors().nth(2),
+            _ => Some(file),
+        }
+    }
+
     /// The existing configurations.
     pub fn found(&self, places: &Folders) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = Vec::new();
         for file in self.files(places) {
-            // Our own file is created in a folder that the editor has.
-            let there = match &self.kind {
-                Kind::Code(code) if code.is_own => file.ancestors().nth(2),
-                _ => Some(&*file),
-            };
+            let there = self.shown_by(&file);
             let is_there = there.is_some_and(|there| there.symlink_metadata().is_ok());
             let same = |other: &PathBuf| other.canonicalize().ok() == file.canonicalize().ok();
             let is_known = file.exists() && found.iter().any(same);

@@ -39,7 +39,7 @@ fn on_a_healthy_machine_everything_is_fine_and_nothing_is_written() {
         "`redact`: redact, which comes with acp-chain\n",
         "is trusted, as it is now; sessions here have its proxies (1)\n",
         &format!("`{AGENT}` is wild-agent "),
-        "`Wild` launches acp-chain\n",
+        "`Wild` launches acp-chain run --with todo -- ",
         "\nEverything is fine.\n",
     ] {
         assert!(text.contains(expected), "{text}\nlacks\n{expected}");
