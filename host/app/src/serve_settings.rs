@@ -270,7 +270,7 @@ fn read_budgets(limits: &Limits, without_store: ClosedOrOpen) -> Result<Budgets,
 fn read_address(key: &str, text: &Spanned<String>) -> Result<SocketAddr, Wrong> {
     text.get_ref().parse().map_err(|_| {
         let what = format!(
-            "`{key}`: {:?} is not an address with a port; write one as in \"127.0.0.1:7780\"",
+            "`{key}`: {:?} is not an address with a port; write one as in \"127.0.0.1:8600\"",
             text.get_ref()
         );
         (text.span().start, what)

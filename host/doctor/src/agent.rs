@@ -20,6 +20,7 @@ use acp_chain_manifest::Manifest;
 use acp_chain_process::{CommandLine, SpawnError, Startable};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_setup::all_agents;
+use serde_json::Value;
 
 /// The shortest timeout of the known editors: avante's.
 const SLOW: Duration = Duration::from_secs(10);
@@ -215,12 +216,7 @@ impl Target {
                     )),
                 }
             }
-            Answer::Error(error) => Finding::problem(format!(
-                "`{shown}` answers `initialize` with an error: {}",
-                quote(&error.to_string(), MAX_QUOTE)
-            ))
-            .with_lines(last_lines(&response.stderr))
-            .step("use a version of the agent that speaks the Agent Client Protocol"),
+            Answer::Error(error) => self.refusal(error, &response.stderr),
             Answer::Ended(how) => Finding::problem(format!(
                 "`{shown}` {how} before it answered `initialize`"
             ))
@@ -261,6 +257,24 @@ impl Target {
                 }
             }
         }
+    }
+
+    /// The finding about an agent that answers with an error.
+    fn refusal(&self, error: &Value, stderr: &str) -> Finding {
+        let shown = command_line(&self.command);
+        // An acp-chain, such as that for a remote agent, says what to do.
+        let ours = error["message"].as_str().unwrap_or_default();
+        if let Some(why) = ours.strip_prefix("acp-chain: ") {
+            let why = quote(why, MAX_QUOTE);
+            return Finding::problem(format!("`{shown}`: {why}"))
+                .step("do what this says, then look again");
+        }
+        Finding::problem(format!(
+            "`{shown}` answers `initialize` with an error: {}",
+            quote(&error.to_string(), MAX_QUOTE)
+        ))
+        .with_lines(last_lines(stderr))
+        .step("use a version of the agent that speaks the Agent Client Protocol")
     }
 
     /// The problem with the interpreter, if there is one.
@@ -387,6 +401,30 @@ mod tests {
             panic!("{together:?}");
         };
         assert_eq!(command, "acp-chain doctor -- gemini --acp");
+    }
+
+    #[test]
+    fn the_error_of_an_acp_chain_is_told_in_its_own_words() {
+        let target = Target {
+            command: CommandLine {
+                program: "acp-chain".into(),
+                args: vec!["connect".into()],
+                env: Vec::new(),
+            },
+            runtime: None,
+        };
+        let told = |message: &str| target.refusal(&json!({ "message": message }), "");
+        let ours = told("acp-chain: http://h/: nothing listens there; check that the server runs");
+        assert!(
+            ours.says
+                .ends_with("`: http://h/: nothing listens there; check that the server runs"),
+            "{ours:?}"
+        );
+        let theirs = told("no");
+        assert!(
+            theirs.says.ends_with("with an error: {\"message\":\"no\"}"),
+            "{theirs:?}"
+        );
     }
 
     #[test]

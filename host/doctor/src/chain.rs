@@ -76,6 +76,12 @@ pub fn look(doctor: &Doctor) -> Findings {
             )),
         );
     }
+    let read = each.iter().filter_map(|single| single.read.as_ref().ok());
+    findings.extend(read.filter(|entry| entry.lacks_rules()).map(|entry| {
+        Finding::note(format!("`{}` has no rules, so it decides nothing", entry.id)).step(
+            "write some in its `config`, or let `acp-chain permissions import` or `suggest` make some",
+        )
+    }));
     findings.extend(chain.apart(&each));
     if each.iter().all(|single| single.read.is_ok()) {
         findings.extend(chain.whole().err().map(|error| {

@@ -131,7 +131,7 @@ fn behind(doctor: &Doctor, at: &str, name: &str, agent: &Agent) -> Finding {
             "acp-chain agent add {}{option}",
             shell::word(Path::new(missing))
         )),
-        _ => Finding::fine(format!("{at}: `{name}` launches {}", launched(agent))),
+        None => Finding::fine(format!("{at}: `{name}` launches {}", launched(agent))),
     }
 }
 

@@ -24,12 +24,13 @@ mod pressure;
 mod server;
 pub mod store;
 
+use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use acp_chain_remote::gate::{Gate, JwksSource};
+use acp_chain_remote::gate::{Gate, JwksSource, Keys};
 use acp_chain_remote::server::metrics::Metrics;
 use acp_chain_remote::server::{BODIES, Files, Limits, Node, Server, Settings, tls};
 
@@ -117,16 +118,15 @@ pub fn open(
     let mut keys = keys.map_err(ChainError::new)?;
     let config = tls.as_ref().map(|tls| tls.config.clone());
     let server = Server::open(address, settings, config);
-    let server = server.map_err(|error| not_listening(address, &error))?;
+    let what = format_args!("{address} cannot be listened at");
+    let server = server.map_err(|error| not_open(what, "--listen", &error))?;
     let metrics = set.metrics.map(Metrics::open).transpose();
-    let metrics = metrics
-        .map_err(|error| ChainError::new(format_args!("metrics cannot be served: {error}")))?;
+    let metrics =
+        metrics.map_err(|error| not_open("metrics cannot be served", "--metrics", &error))?;
+    let tokens = set.gate.only_tokens().map(Path::to_owned);
     let gate = Arc::new(Gate::new(set.gate, server.address()));
     if let Some(keys) = &mut keys {
-        let first = keys.first();
-        gate.update(
-            first.map_err(|error| ChainError::new(format_args!("there are no keys: {error}")))?,
-        );
+        gate.update(first_keys(keys, tokens.as_deref(), report)?);
     }
     let trace = trace::open(options.target.as_ref()).map_err(ChainError::misuse)?;
     let live = trace.as_ref().and_then(trace::live_folder);
@@ -164,14 +164,33 @@ pub fn open(
     })
 }
 
-fn not_listening(address: SocketAddr, error: &io::Error) -> ChainError {
+/// The error about a listener; `option` names another address for it.
+fn not_open(what: impl Display, option: &str, error: &io::Error) -> ChainError {
     let next = match error.kind() {
-        ErrorKind::AddrInUse => "; another program listens there: `--listen` names another address",
-        _ => "",
+        ErrorKind::AddrInUse => {
+            format!("; another program listens there: `{option}` names another address")
+        }
+        _ => String::new(),
     };
-    ChainError::new(format_args!(
-        "{address} cannot be listened at: {error}{next}"
-    ))
+    ChainError::new(format_args!("{what}: {error}{next}"))
+}
+
+/// The first keys. Warns if only `tokens` admits clients, and that file has none.
+fn first_keys(
+    keys: &mut KeysFeed,
+    tokens: Option<&Path>,
+    report: &dyn Report,
+) -> Result<Keys, ChainError> {
+    let first = keys.first();
+    let first =
+        first.map_err(|error| ChainError::new(format_args!("there are no keys: {error}")))?;
+    if let Some(file) = tokens.filter(|_| first.tokens.is_empty()) {
+        let file = Untrusted::new(file.display());
+        report.warns(&format!(
+            "{file} has no tokens, so no client is admitted: `acp-chain serve-token NAME --file {file}` adds one"
+        ));
+    }
+    Ok(first)
 }
 
 /// Plans the chains of users with routes.
@@ -185,7 +204,7 @@ fn plan_routes(
             manifest,
             ..options.clone()
         };
-        let plan = options.plan(Role::Agent)?;
+        let plan = options.plan(Role::Agent).map_err(of_route)?;
         if plan.manifest.receipts.is_some() {
             let manifest = Untrusted::new(plan.manifest.path.display()).to_string();
             return Err(ChainError::misuse(format_args!(
@@ -196,6 +215,13 @@ fn plan_routes(
         Ok((route, plan))
     });
     planned.collect()
+}
+
+/// The error about the chain of a route, with the place that names its manifest.
+fn of_route(mut error: ChainError) -> ChainError {
+    let message = &mut error.error.message;
+    *message = format!("a `[[serve.route]]` of your config.toml: {message}");
+    error
 }
 
 /// The files of a server that no proxy may write to, each with its description.

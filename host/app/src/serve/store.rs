@@ -148,7 +148,8 @@ pub fn ask(set: &ServeSettings, calls: &[Call]) -> Result<Vec<Answer>, ChainErro
 
 /// The store that the settings name.
 fn named(set: &ServeSettings) -> Result<Place, ChainError> {
-    let none = "there is no store: name one by `store` in `[serve]` of your config.toml";
+    let none = "there is no store: name one by `store` in `[serve]` of your config.toml. `acp-chain top` shows the \
+                connections of a server without one";
     let settings = set.store.as_ref();
     Ok(place(settings.ok_or_else(|| ChainError::misuse(none))?)?)
 }

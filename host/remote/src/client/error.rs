@@ -6,8 +6,12 @@ use std::sync::Arc;
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use reqwest::StatusCode;
+use rustls::CertificateError;
 
 use super::patience::WHOLE;
+
+/// What hyper says of the first bytes of something that is not HTTP, such as an encrypted connection.
+const NO_HTTP: &str = "invalid HTTP version parsed";
 
 /// Why a remote agent cannot be reached, or no longer, and what to do about it.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -67,6 +71,14 @@ pub(super) enum Cause {
         "its certificate is not trusted: {0}; if your own authority has issued it, give its file by `--connect-ca`"
     )]
     Untrusted(String),
+    #[error("its certificate {0}")]
+    BadCertificate(&'static str),
+    #[error("{0}; use a name that its certificate has")]
+    OtherName(String),
+    #[error("it does not encrypt there; write http in place of https, or ws in place of wss")]
+    Plain,
+    #[error("it does not speak HTTP there; if it encrypts, write https in place of http")]
+    NotHttp,
     #[error("the connection broke: {0}; messages of the agent may be lost, so start again")]
     Broken(String),
     #[error("after retries for {1} s: {0}")]
@@ -138,14 +150,16 @@ pub(super) fn cause(error: &reqwest::Error) -> Cause {
                 .is_some_and(|error| error.kind() == kind)
         })
     };
-    if !error.is_connect() {
+    if last == NO_HTTP {
+        Cause::NotHttp
+    } else if !error.is_connect() {
         Cause::Broken(shown)
     } else if error.is_timeout() {
         Cause::Silent
     } else if is(io::ErrorKind::ConnectionRefused) {
         Cause::Refused
-    } else if causes().any(is_of_tls) {
-        Cause::Untrusted(shown)
+    } else if let Some(error) = causes().find_map(of_tls) {
+        cause_in_tls(error, shown)
     // The resolver's error has no kind of its own.
     } else if causes().any(|cause| cause.to_string() == "dns error") {
         Cause::UnknownHost(shown)
@@ -154,9 +168,63 @@ pub(super) fn cause(error: &reqwest::Error) -> Cause {
     }
 }
 
-/// Whether it is an error of rustls within an I/O error, which does not give it as its source.
-fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
-    let io = error.downcast_ref::<io::Error>();
-    let inner = io.and_then(io::Error::get_ref);
-    error.is::<rustls::Error>() || inner.is_some_and(|inner| is_of_tls(inner))
+/// The error of rustls, also within an I/O error, which does not give it as its source.
+fn of_tls<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return Some(error);
+    }
+    let inner = error.downcast_ref::<io::Error>()?.get_ref()?;
+    of_tls(inner)
+}
+
+/// The cause of an error of rustls, whose own words are for programmers.
+fn cause_in_tls(error: &rustls::Error, shown: String) -> Cause {
+    let why = match error {
+        rustls::Error::InvalidMessage(_) => return Cause::Plain,
+        rustls::Error::InvalidCertificate(why) => why,
+        _ => return Cause::Untrusted(shown),
+    };
+    match why {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            Cause::BadCertificate("has expired; its operator has to renew it")
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            Cause::BadCertificate("is not valid yet; check the clock of this machine")
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            Cause::OtherName(shown)
+        }
+        CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            Cause::BadCertificate(
+                "is that of an authority, which no server may show: its operator has to issue one with \
+                 `basicConstraints = CA:FALSE`",
+            )
+        }
+        _ => Cause::Untrusted("no authority that this machine trusts has issued it".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_certificate_is_told_in_plain_words() {
+        for (why, told) in [
+            (CertificateError::Expired, "its certificate has expired; "),
+            (
+                CertificateError::NotValidYet,
+                "its certificate is not valid yet; check the clock",
+            ),
+            (
+                CertificateError::UnknownIssuer,
+                "its certificate is not trusted: no authority that this machine trusts has issued it; if your own",
+            ),
+        ] {
+            let error = io::Error::other(rustls::Error::InvalidCertificate(why));
+            let found = of_tls(&error).expect("it is within");
+            let cause = cause_in_tls(found, found.to_string()).to_string();
+            assert!(cause.starts_with(told), "{cause}\n{told}");
+        }
+    }
 }

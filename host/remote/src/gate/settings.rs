@@ -78,6 +78,12 @@ impl GateSettings {
         self.tokens.is_some() || !self.issuers.is_empty() || self.client_ca().is_some()
     }
 
+    /// The file of tokens, if clients are admitted by nothing else.
+    pub fn only_tokens(&self) -> Option<&Path> {
+        let is_only = self.issuers.is_empty() && self.client_ca().is_none();
+        self.tokens.as_deref().filter(|_| is_only)
+    }
+
     /// The authority of clients' certificates.
     pub fn client_ca(&self) -> Option<&Path> {
         self.tls.as_ref()?.client_ca.as_deref()

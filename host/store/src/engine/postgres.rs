@@ -165,6 +165,9 @@ impl Postgres {
             Failed::Database(error) => error,
             Failed::Content(unusable) => return self.about(&unusable.0),
         };
+        let cause = innermost(&error);
+        let io = cause.downcast_ref::<io::Error>();
+        let is_refused = io.is_some_and(|io| io.kind() == io::ErrorKind::ConnectionRefused);
         let next = match error.code() {
             Some(code) if *code == SqlState::UNDEFINED_TABLE => {
                 "; `acp-chain serve --migrate` makes the tables"
@@ -173,11 +176,14 @@ impl Postgres {
                 "; it is read-only: is it a standby?"
             }
             Some(code) if *code == SqlState::DISK_FULL => "; free some space",
+            None if is_refused => {
+                "; check that it runs, and `store` in `[serve]` of your config.toml"
+            }
             _ => "",
         };
         let why = match error.as_db_error() {
             Some(error) => error.message().to_owned(),
-            None => innermost(&error).to_string(),
+            None => cause.to_string(),
         };
         self.about(&format!("{}{next}", quote(&why, MAX_QUOTE)))
     }

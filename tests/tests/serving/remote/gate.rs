@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use acp_chain_tests::chain::entry;
 use acp_chain_tests::wire::in_time;
@@ -9,6 +10,7 @@ use acp_chain_tests::{host, powers};
 use futures_util::StreamExt;
 use reqwest::{Certificate, Client, Identity, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 use tokio_tungstenite::client_async;
@@ -259,6 +261,33 @@ async fn who_listens_beyond_this_machine_asks_who_comes_and_encrypts() {
             "{args:?}: {said}"
         );
     }
+}
+
+#[tokio::test]
+async fn what_admits_no_client_or_cannot_be_served_is_told_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tokens");
+    fs::write(&file, "# None yet.\n").unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let metrics = taken.local_addr().unwrap().to_string();
+    let tokens = file.to_str().unwrap();
+    let mut command = serve(&["--tokens", tokens, "--metrics", &metrics, "--", "true"]);
+    let ended = in_time("its end", command.output()).await.unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        !ended.status.success() && said.contains("`--metrics` names another address"),
+        "{said}"
+    );
+    let mut command = serve(&["--tokens", tokens, "--", "true"]);
+    command.stderr(Stdio::piped()).kill_on_drop(true);
+    let mut running = command.spawn().unwrap();
+    let mut lines = BufReader::new(running.stderr.take().unwrap()).lines();
+    let first = in_time("the warning", lines.next_line()).await.unwrap();
+    let told = format!("`acp-chain serve-token NAME --file {tokens}` adds one");
+    assert!(
+        first.as_ref().is_some_and(|line| line.contains(&told)),
+        "{first:?}"
+    );
 }
 
 #[tokio::test]

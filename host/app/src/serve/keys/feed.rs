@@ -83,9 +83,12 @@ impl KeysFeed {
                     Err(error) => tracing::error!("the keys are malformed: {error}"),
                 }
             }
-            let ended = child
-                .wait()
-                .map_or_else(|error| error.to_string(), |status| status.to_string());
+            let ended = match child.wait() {
+                // It ends like this when the server does.
+                Ok(status) if status.success() => return,
+                Ok(status) => status.to_string(),
+                Err(error) => error.to_string(),
+            };
             tracing::error!(
                 "the process that watches the keys has ended ({ended}), so they stay as they are; restart the server \
                  to read them again"
