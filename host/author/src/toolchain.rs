@@ -255,6 +255,10 @@ pub(crate) fn without_installing(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// How many characters of a command are shown after it has failed: those of a compiler have a thousand, and its errors
+/// are above.
+const SHOWN: usize = 200;
+
 /// Runs a program to its end. All its output goes to our standard error immediately.
 #[expect(clippy::disallowed_methods, reason = "toolchains print for the user")]
 pub fn run(command: &mut Command) -> Result<(), Error> {
@@ -267,7 +271,16 @@ pub fn run(command: &mut Command) -> Result<(), Error> {
     if status.success() {
         Ok(())
     } else {
-        Err(Error::failed(&shown(command), status))
+        Err(Error::failed(&begin(shown(command)), status))
+    }
+}
+
+/// The beginning of a command, whose end may be far from it.
+fn begin(command: String) -> String {
+    let end = command.char_indices().nth(SHOWN).map(|(end, _)| end);
+    match end {
+        Some(end) => format!("{} …", &command[..end]),
+        None => command,
     }
 }
 

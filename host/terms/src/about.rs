@@ -1,6 +1,7 @@
 //! The description of an extension, in plain words, for users who decide about it.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use acp_chain_package::{Package, keys};
 use acp_chain_powers::{Danger, Power};
@@ -193,6 +194,37 @@ fn asks(package: &Package, reasons: Reasons) -> Vec<String> {
     lines
 }
 
+/// The imports of a component, for people: those of WASI by their packages.
+pub fn imports(names: &[String]) -> String {
+    let mut wasi: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for name in names {
+        match of_wasi(name) {
+            Some((package, version)) => {
+                wasi.entry(version).or_default().insert(package);
+            }
+            None => others.push(quote(name, MAX_QUOTE)),
+        }
+    }
+    let wasi = wasi.into_iter().map(|(version, packages)| {
+        let packages = packages.into_iter().collect::<Vec<_>>().join(", ");
+        quote(&format!("WASI {version} ({packages})"), MAX_QUOTE)
+    });
+    let all: Vec<_> = wasi.chain(others).collect();
+    if all.is_empty() {
+        "nothing".to_owned()
+    } else {
+        all.join(", ")
+    }
+}
+
+/// The package and the version of an interface of WASI.
+fn of_wasi(name: &str) -> Option<(&str, &str)> {
+    let (package, interface) = name.strip_prefix("wasi:")?.split_once('/')?;
+    let (_, version) = interface.split_once('@')?;
+    Some((package, version))
+}
+
 /// The signer of a release, for people.
 pub fn signer(release: &Release) -> String {
     let signer = release.signer.as_ref();
@@ -238,4 +270,28 @@ pub fn json(package: &Package, digest: Digest, size: u64) -> Value {
         facts[section] = said.into();
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_of_wasi_are_named_by_their_packages() {
+        let told = |names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+            imports(&names)
+        };
+        assert_eq!(told(&[]), "nothing");
+        assert_eq!(
+            told(&[
+                "wasi:io/streams@0.2.12",
+                "wasi:cli/stdin@0.2.12",
+                "wasi:io/poll@0.2.12",
+                "acp-chain:proxy/types@0.1.2",
+                "wasi:odd",
+            ]),
+            "WASI 0.2.12 (cli, io), acp-chain:proxy/types@0.1.2, wasi:odd"
+        );
+    }
 }

@@ -59,8 +59,7 @@ impl Build {
             return Ok(());
         }
         about::print(&built.package, digest, size, Reasons::All);
-        let imports = built.package.imports.join(", ");
-        say!("It imports {}", Untrusted::new(imports));
+        say!("It imports {}", about::imports(&built.package.imports));
         say!("It is in {file}");
         Ok(())
     }

@@ -4,7 +4,7 @@ use acp_chain_extension::Digest;
 use acp_chain_package::Package;
 use acp_chain_terms::about;
 
-pub use acp_chain_terms::about::{Reasons, json};
+pub use acp_chain_terms::about::{Reasons, imports, json};
 
 /// Prints the description.
 pub fn print(package: &Package, digest: Digest, size: u64, reasons: Reasons) {

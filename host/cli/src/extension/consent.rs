@@ -99,10 +99,5 @@ pub fn show(candidate: &Candidate) {
     if let Some(why) = &candidate.unread {
         show!("! its signatures cannot be read: {}", quote(why, MAX_QUOTE));
     }
-    let imports = release.imports.iter();
-    let imports: Vec<_> = imports.map(|import| quote(import, MAX_QUOTE)).collect();
-    match &imports[..] {
-        [] => show!("It imports nothing"),
-        imports => show!("It imports {}", imports.join(", ")),
-    }
+    show!("It imports {}", about::imports(&release.imports));
 }

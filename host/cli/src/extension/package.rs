@@ -55,6 +55,7 @@ impl Package {
         })?;
         let (digest, size) = (Digest::of(&written), written.len() as u64);
         about::print(&package, digest, size, Reasons::All);
+        say!("It is in {}", Untrusted::new(output.display()));
         Ok(())
     }
 }

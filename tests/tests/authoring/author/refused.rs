@@ -289,7 +289,8 @@ async fn what_a_toolchain_says_is_shown_whole() {
     assert!(is_whole, "{said}");
     let last = said.lines().last().unwrap();
     assert!(
-        last.starts_with("acp-chain: ") && last.ends_with("its output is above"),
+        last.starts_with("acp-chain: ")
+            && last.ends_with(" … failed (exit status: 1); its output is above"),
         "{last}"
     );
 
