@@ -21,8 +21,8 @@ pub enum Reasons {
     Folded,
 }
 
-/// With more powers than this, reasons are folded.
-const WHOLE: usize = 6;
+/// With more powers than this, what is of no high danger is folded.
+pub(crate) const WHOLE: usize = 6;
 
 /// The line before an example, which is at the end.
 pub const FOR_EXAMPLE: &str = "For example";

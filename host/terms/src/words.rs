@@ -9,6 +9,9 @@ use acp_chain_manifest::{ComponentEntry, NativeEntry, User};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_sandbox::Directory;
 
+use crate::about::WHOLE;
+use crate::short::Short;
+
 /// The abilities of a component, apart from its powers.
 pub struct Abilities {
     /// Whether it imports WASI.
@@ -78,16 +81,32 @@ pub fn given(directory: &Directory) -> String {
     format!("! it can {how} {path}, as {name}")
 }
 
-/// The permissions of a grant, one line per power.
+/// The permissions of a grant, one line per power; of many, a summary, and a line for each of high danger.
 fn granted(grant: &Grant) -> Vec<String> {
-    let powers = grant.powers().iter().map(|power| in_words(power));
+    let is_long = grant.powers().len() > WHOLE;
+    let short = is_long.then(|| summary(grant).lines());
+    let powers = grant.powers().iter();
+    let powers = powers.filter(|power| !is_long || power.danger == Danger::High);
+    let powers = powers.map(|power| in_words(power));
     let methods = grant.methods().iter().map(by_name);
-    let lines: Vec<_> = powers.chain(methods).collect();
+    let lines = short.into_iter().flatten();
+    let lines: Vec<_> = lines.chain(powers).chain(methods).collect();
     if lines.is_empty() {
         vec!["has no powers: it sees nothing, and does nothing".to_owned()]
     } else {
         lines
     }
+}
+
+fn summary(grant: &Grant) -> Short {
+    let mut short = Short::default();
+    for power in grant.powers() {
+        short.power(power);
+    }
+    for _ in grant.methods() {
+        short.method();
+    }
+    short
 }
 
 /// The text about a power. Dangerous ones are marked, and have the reason.

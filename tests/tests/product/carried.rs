@@ -260,6 +260,14 @@ async fn they_ask_for_what_they_need_and_no_more() {
         let line = format!("{name}  {name}, which comes with acp-chain");
         assert!(printed.contains(&line), "{printed}\nlacks\n{line}");
     }
+    // Of many powers, only those of high danger have a line each.
+    for part in [
+        "\n  │  In short: 7 of ",
+        "\n  │  ! changes, delays or refuses what you write",
+    ] {
+        assert!(printed.contains(part), "{printed}\nlacks\n{part}");
+    }
+    assert!(!printed.contains("(files.watch)"), "{printed}");
     for wrong in ["never uses", "does not see it", "powers = "] {
         assert!(!printed.contains(wrong), "{printed}\nhas {wrong}");
     }
@@ -479,7 +487,7 @@ async fn whoever_makes_a_component_makes_an_extension_of_it_by_one_command() {
     assert!(made, "{printed}");
     let (told, again) = user.output(["info", "mine.wasm"]).await;
     assert!(told);
-    assert_eq!(printed, again);
+    assert_eq!(printed, again + "It is in mine.wasm\n");
     assert!(printed.starts_with("mine 1.0.0\n"), "{printed}");
     fs::write(
         user.path("extension.toml"),
