@@ -87,11 +87,11 @@ impl Progress {
         Transfer(line)
     }
 
-    /// Shows that a proxy is being compiled, for as long as it takes to load it.
+    /// Shows that a proxy is being loaded, for as long as it takes.
     pub fn while_loading<T>(&self, id: &str, load: impl FnOnce() -> T) -> T {
         let line = self.0.add(ProgressBar::new_spinner());
         line.set_message(format!(
-            "compiling the proxy `{id}`, for this time and all later ones"
+            "loading the proxy `{id}`; the first time, it is compiled"
         ));
         line.enable_steady_tick(TICK);
         let loaded = load();

@@ -82,6 +82,7 @@ pub fn look(doctor: &Doctor) -> Findings {
             "write some in its `config`, or let `acp-chain permissions import` or `suggest` make some",
         )
     }));
+    findings.extend(chain.powerless(&each));
     findings.extend(chain.apart(&each));
     if each.iter().all(|single| single.read.is_ok()) {
         findings.extend(chain.whole().err().map(|error| {
@@ -205,6 +206,31 @@ impl Chain<'_> {
                 format!("give its full path in {}, or install it", self.shown()),
             ),
         }
+    }
+
+    /// The components without a package to which their entries give no powers.
+    fn powerless(&self, each: &[Single]) -> Vec<Finding> {
+        let read = each.iter().filter_map(|single| single.read.as_ref().ok());
+        let powerless = read.filter(|entry| match &entry.kind {
+            ProxyKind::Component(terms) => {
+                let is_file = matches!(terms.location, Location::File(_));
+                let grant = &terms.grant;
+                is_file && grant.powers().is_empty() && grant.methods().is_empty()
+            }
+            ProxyKind::Native(_) => false,
+        });
+        let notes = powerless.map(|entry| {
+            Finding::note(format!(
+                "`{}` has no powers, so it sees nothing, and does nothing",
+                entry.id
+            ))
+            .step(format!(
+                "list its `powers` in {}; `acp-chain check{} --start` names those that it lacks",
+                self.shown(),
+                self.doctor.about_chain()
+            ))
+        });
+        notes.collect()
     }
 
     /// The mismatches of a manifest and its lock.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use acp_chain_package::{About, Asks, Package, Version};
 use acp_chain_tests::host;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::doctor::user::{AGENT, CONFIG, User, ZED};
 
@@ -83,6 +83,38 @@ fn a_component_of_ones_own_that_is_gone_is_named() {
     fs::write(path, "no wasm").unwrap();
     user.doctor(&[])
         .only("chain", "gone.wasm: it is not WebAssembly");
+}
+
+#[test]
+fn what_does_nothing_as_it_is_configured_is_told() {
+    let user = User::new();
+    let own = host::component("pass");
+    user.write(
+        CONFIG,
+        &format!(
+            "[[proxy]]\nid = \"own\"\npath = '{}'\n\n[[proxy]]\nuse = \"permissions\"\n",
+            own.display()
+        ),
+    );
+    let found = user.doctor(&[]);
+    assert_eq!(found.code, Some(0), "{found:#?}");
+    let notes = found.unwell();
+    for (says, remedy) in [
+        (
+            "`own` has no powers, so it sees nothing",
+            "`acp-chain check --start`",
+        ),
+        (
+            "`permissions` has no rules, so it decides nothing",
+            "`acp-chain permissions import`",
+        ),
+    ] {
+        let is_it = |note: &&&Value| note["says"].as_str().unwrap().starts_with(says);
+        let note = notes.iter().find(is_it);
+        let note = note.unwrap_or_else(|| panic!("{says} is missing: {notes:#?}"));
+        let step = note["remedy"]["step"].as_str().unwrap();
+        assert!(step.contains(remedy), "{step}");
+    }
 }
 
 #[test]
