@@ -1,6 +1,6 @@
 //! `acp-chain agent list`: the installed agents, or those of the registry.
 
-use super::place::{Fetcher, RegistryArgs, command, shown};
+use super::place::{Fetcher, NO_AGENTS, RegistryArgs, command, shown};
 use crate::Result;
 use acp_chain_app::agent::store;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -62,9 +62,7 @@ fn installed() -> Result<()> {
         }
     }
     if names.is_empty() {
-        show!(
-            "No agents are installed; `acp-chain agent list --available` shows what `acp-chain agent add NAME` installs."
-        );
+        show!("{NO_AGENTS}");
     }
     Ok(())
 }

@@ -20,6 +20,9 @@ use acp_chain_manifest::located;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::files;
 
+/// What is said without any agent.
+pub const NO_AGENTS: &str = "No agents are installed; `acp-chain agent list --available` shows what `acp-chain agent add NAME` installs.";
+
 /// Variables beside [`LOADERS`] that decide which code runs, or which servers programs trust.
 const STEERING: &str = "\
     PATH PATHEXT COMSPEC SHELL EDITOR VISUAL PAGER BROWSER IFS PROMPT_COMMAND PS4 ZDOTDIR GCONV_PATH CLASSPATH \

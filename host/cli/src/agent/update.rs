@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use acp_chain_agents::{Changing, Install, Kind, Record, Registry};
 use semver::Version;
 
-use super::place::{self, Fetcher, RegistryArgs, shown, shown_of_installed};
+use super::place::{self, Fetcher, NO_AGENTS, RegistryArgs, shown, shown_of_installed};
 use crate::extension::consent::agrees;
 use crate::{Result, code_if, report_one};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -34,6 +34,9 @@ impl Update {
         } else {
             self.names.clone()
         };
+        if names.is_empty() {
+            show!("{NO_AGENTS}");
+        }
         let mut succeeded = true;
         let mut records = Vec::new();
         for name in &names {

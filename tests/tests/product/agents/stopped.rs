@@ -39,6 +39,8 @@ fn an_update_that_is_killed_leaves_the_version_before() {
 fn a_first_installation_that_is_killed_leaves_no_agent() {
     let world = World::new();
     let registry = world.registry(&[world.script("1.0.0")]);
+    let updated = world.does(&["agent", "update"]);
+    assert!(updated.starts_with("No agents are installed"), "{updated}");
     let waits = world.server.stop_halfway("/script-1.0.0.tar.gz");
     let add = ["agent", "add", "script", "--registry", &registry, "--yes"];
     let mut running = world.begins(&add);
