@@ -294,6 +294,13 @@ async fn an_error_of_the_agent_is_told_with_its_request_and_its_data() {
 }
 
 #[tokio::test]
+async fn an_input_without_a_prompt_is_told() {
+    let (_, err, code) = User::new().tried(&[], &[AGENT]).await;
+    let told = "acp-chain try: standard input has no prompt; `--prompt TEXT` gives one\n";
+    assert_eq!((&*err, code), (told, Some(0)));
+}
+
+#[tokio::test]
 async fn an_error_that_asks_to_sign_in_is_shown_where_the_agent_has_no_way_to() {
     let prompt = r#"fail {"code":-32000,"message":"no quota"}"#;
     let (out, _, code) = User::new().tried(&["--prompt", prompt], &[AGENT]).await;

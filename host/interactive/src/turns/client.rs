@@ -104,6 +104,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         let is_single = prompt.is_some();
         let mut next = prompt;
         let mut ending = Ending::Done;
+        let mut is_first = true;
         loop {
             let text = match next.take() {
                 Some(text) => text,
@@ -113,13 +114,21 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                         self.input.keep(&text);
                         text
                     }
-                    Ok(None) => return Ok(ending),
+                    Ok(None) => {
+                        if is_first && !self.scene.has_terminal {
+                            self.screen.tell(format_args!(
+                                "acp-chain try: standard input has no prompt; `--prompt TEXT` gives one"
+                            ));
+                        }
+                        return Ok(ending);
+                    }
                     // The end of the agent was reported with the last turn.
                     Err(Ending::Failed) if ending == Ending::Failed => return Ok(ending),
                     Err(Ending::Failed) => return Ok(self.report_end()),
                     Err(ending) => return Ok(ending),
                 },
             };
+            is_first = false;
             ending = match self.turn(&session, &text).await? {
                 end @ (Ending::Done | Ending::Failed) => end,
                 end @ (Ending::Silent | Ending::Login | Ending::Interrupted) => return Ok(end),
