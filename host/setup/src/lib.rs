@@ -21,7 +21,7 @@ mod plan;
 mod select;
 mod shell;
 
-pub use agents::{Agent, Runs};
+pub use agents::{Agent, BY_EDITOR, Runs};
 pub use backups::{Backups, UndoPlan, Write};
 pub use editors::{EDITORS, Editor};
 pub use error::Error;

@@ -637,6 +637,15 @@ fn an_agent_in_path_gets_a_name_and_an_entry_beside_the_one_that_the_editor_laun
     let (_, agents) = user.runs(&["agent", "list"]);
     assert!(!agents.contains("gemini"), "{agents}");
 
+    // Beside another that the chain is put in front of, it is not added unasked.
+    let both = r#"{"agent_servers":{"gemini":{"type":"registry"},"Other":{"command":"sh"}}}"#;
+    let beside = user.write("both.json", both).display().to_string();
+    let (is_success, printed) = user.offers(&["zed", "--file", &beside, "--print"], &["gemini"]);
+    let next = format!(
+        " `acp-chain setup zed --agent gemini --file {beside}` adds it behind the chain.\n"
+    );
+    assert!(is_success && printed.contains(&next), "{printed}");
+
     let (is_success, printed) = user.offers(&args, &["gemini"]);
     assert!(is_success, "{printed}");
     let program = user.path(BIN).join("gemini");

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_setup::{
-    Agent, Backups, Change, EDITORS, Editor, Error, Folders, Launch, Runs, agents,
+    Agent, BY_EDITOR, Backups, Change, EDITORS, Editor, Error, Folders, Launch, Runs, agents,
 };
 use clap::builder::PossibleValuesParser;
 
@@ -125,7 +125,14 @@ impl Setup {
         }
         let planned = offer.plan(places, &launch)?;
         for (agent, why) in &planned.left {
-            say!("`{}` stays as it is: it {why}.", quote(agent, MAX_QUOTE));
+            let next = match *why {
+                BY_EDITOR => offer.beside(agent, &planned),
+                _ => String::new(),
+            };
+            say!(
+                "`{}` stays as it is: it {why}.{next}",
+                quote(agent, MAX_QUOTE)
+            );
         }
         if let Some(note) = &planned.note {
             say!("{}", Untrusted::new(note));

@@ -181,6 +181,20 @@ impl<'s> Offer<'s> {
         Ok(())
     }
 
+    /// What adds an agent again, behind the chain, that stays as it is; empty if nothing does, or the plan does.
+    pub fn beside(&self, name: &str, planned: &Plan) -> String {
+        let is_here = self
+            .candidates
+            .iter()
+            .any(|candidate| candidate.name == name);
+        let is_planned = planned.added.iter().any(|added| added == name);
+        if !is_here || is_planned || self.editor.is_code() {
+            return String::new();
+        }
+        let (editor, options) = (self.editor.name, self.setup.options());
+        format!(" `acp-chain setup {editor} --agent {name}{options}` adds it behind the chain.")
+    }
+
     fn planned(&self, names: &[String], places: &Folders, launch: &Launch) -> Result<Plan, Error> {
         let there = self.candidates.iter().filter(|candidate| {
             // One in `PATH` gets its name only if it is chosen.

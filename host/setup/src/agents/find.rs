@@ -12,6 +12,10 @@ use jsonc_parser::{
 use super::command::{Arguments, Command, ConfigString};
 use crate::error::Malformed;
 
+/// What is said of an agent that the editor has installed itself.
+pub const BY_EDITOR: &str =
+    "has no `command` in this file: the editor launches it by itself, without a chain";
+
 /// How a kind of configuration lists agents.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
@@ -232,9 +236,7 @@ impl Reader<'_> {
             });
         }
         let Some(program) = program else {
-            return Ok(Err(
-                "has no `command` in this file: the editor launches it by itself, without a chain",
-            ));
+            return Ok(Err(BY_EDITOR));
         };
         let key = self.range(program).start;
         let Value::StringLit(word) = &program.value else {

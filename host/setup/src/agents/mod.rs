@@ -6,7 +6,7 @@ mod entry;
 mod find;
 
 pub use self::command::Runs;
-pub use self::find::Dialect;
+pub use self::find::{BY_EDITOR, Dialect};
 
 use std::path::Path;
 
