@@ -351,6 +351,7 @@ impl Permissions {
     fn decide(&self, session: Option<&str>, asked: &PermissionRequest) -> Option<(Ruling, Value)> {
         let Judged { judgement, title } = self.judge(session, asked);
         let Judgement::Rule(number, rule) = judgement else {
+            debug!("the user is asked about {title}");
             return None;
         };
         let kinds = rule.options();

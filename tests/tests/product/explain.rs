@@ -76,10 +76,14 @@ fn a_call_as_json_is_explained_rule_by_rule() {
 #[test]
 fn a_command_is_explained_as_it_is_typed() {
     let world = world();
-    let explain = ["--command", "rm -rf x", "--manifest", "acp-chain.toml"];
-    let said = world.do_run(&[&EXPLAIN[..], &explain].concat());
-    let line = "permissions: rule 1 matches \"rm -rf x\"";
-    assert!(said.contains(line), "{said}\nlacks\n{line}");
+    for (command, line) in [
+        ("rm -rf x", "permissions: rule 1 matches \"rm -rf x\""),
+        ("ls", "permissions: the user is asked about \"ls\""),
+    ] {
+        let explain = ["--command", command, "--manifest", "acp-chain.toml"];
+        let said = world.do_run(&[&EXPLAIN[..], &explain].concat());
+        assert!(said.contains(line), "{said}\nlacks\n{line}");
+    }
 }
 
 #[test]

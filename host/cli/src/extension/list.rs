@@ -95,7 +95,8 @@ impl List {
             } else {
                 let description = package.about.description.unwrap_or_default();
                 let description = quote(&description, MAX_QUOTE);
-                say!("{} {}\n  {description}", package.name, package.version);
+                say!("{} {}", package.name, package.version);
+                show!("  {description}");
             }
         }
         match (self.json, carried.iter().next()) {

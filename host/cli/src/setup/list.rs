@@ -43,25 +43,25 @@ fn one(editor: &Editor, path: &Path, setup: &str) {
     let (found, is_chained) = match agents(editor, path) {
         Ok(found) => found,
         Err(error) => {
-            say!("  {}", Untrusted::new(error));
+            show!("  {}", Untrusted::new(error));
             return;
         }
     };
     for agent in &found {
         let name = quote(&agent.name, MAX_QUOTE);
         if let Some(program) = missing_program(agent) {
-            say!(
+            show!(
                 "  ! `{name}` launches {}, which does not exist: `acp-chain doctor` has the command that corrects it",
                 Untrusted::new(program.display())
             );
             continue;
         }
         match &agent.runs {
-            Runs::Chain | Runs::ByHand => say!("  `{name}` launches {}", launched(agent)),
+            Runs::Chain | Runs::ByHand => show!("  `{name}` launches {}", launched(agent)),
             Runs::Other(command) => {
-                say!("  `{name}` launches {}", quote(&masked(command), MAX_QUOTE));
+                show!("  `{name}` launches {}", quote(&masked(command), MAX_QUOTE));
             }
-            Runs::Unfit(why) => say!("  `{name}` {why}"),
+            Runs::Unfit(why) => show!("  `{name}` {why}"),
         }
     }
     let is_open = found
@@ -69,9 +69,9 @@ fn one(editor: &Editor, path: &Path, setup: &str) {
         .any(|agent| matches!(agent.runs, Runs::Other(_)));
     let by_code = found.is_empty() && editor.is_code();
     match (is_open || by_code && !is_chained, by_code && is_chained) {
-        (true, _) => say!("  `{setup}` puts acp-chain in front"),
-        (_, true) => say!("  launches acp-chain"),
-        _ if found.is_empty() => say!("  has no agents"),
+        (true, _) => show!("  `{setup}` puts acp-chain in front"),
+        (_, true) => show!("  launches acp-chain"),
+        _ if found.is_empty() => show!("  has no agents"),
         _ => {}
     }
 }
