@@ -101,9 +101,15 @@ impl Chains {
         }
         let hooks_of_others = attach(&mut others)?;
         let all = plans.iter().map(|(_, plan, _)| plan).chain([&others]);
-        let commands: Vec<_> = all.flat_map(Plan::commands).collect();
+        let commands: Vec<_> = all.clone().flat_map(Plan::commands).collect();
         for command in &commands {
             warn_of_missing(command, report);
+        }
+        for plan in all.filter(|plan| plan.proxies.is_empty()) {
+            let manifest = Untrusted::new(plan.manifest.path.display());
+            report.warns(&format!(
+                "no proxy is in the chain of {manifest}, so all messages pass unchanged: name some there, or by `--with`"
+            ));
         }
         let connections = usize::try_from(limits.connections).unwrap_or(usize::MAX);
         // Those that have just ended may still hold theirs.

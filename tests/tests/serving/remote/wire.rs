@@ -164,4 +164,9 @@ async fn an_agent_that_is_not_there_is_told_before_anybody_comes() {
         line.starts_with("acp-chain: the program `no-such-agent` was not found: "),
         "{line}"
     );
+    // It has no proxies either.
+    let line = in_time("the warning", told.next_line()).await.unwrap();
+    let line = line.unwrap();
+    let none = "acp-chain: no proxy is in the chain of ";
+    assert!(line.starts_with(none), "{line}");
 }
