@@ -91,10 +91,7 @@ impl Add {
         }
         let user = home::user()?;
         let found = home::installed(&user)?.find(name, &Lock::default());
-        let found = found.map_err(|error| {
-            let next = meant(name);
-            format!("{error}; `acp-chain list --available` shows what comes with acp-chain{next}")
-        })?;
+        let found = found.map_err(|error| wrong!("{error}{}", meant(name)))?;
         let Location::Carried(extension) = &found.location else {
             return Err(wrong!("`{name}` does not come with acp-chain"));
         };

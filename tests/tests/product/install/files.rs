@@ -100,7 +100,7 @@ fn what_comes_with_the_program_is_used_by_its_name() {
     let file = world.package("it.wasm", "it", "1.2.0", &["prompts.read"]);
     let none = world.fail(&["add", "it", "--yes"]);
     assert!(
-        none.contains("`acp-chain list --available` shows what comes with acp-chain"),
+        none.contains("`it` is not installed, nor does any extension come with this program"),
         "{none}"
     );
     // The folder is made for it.
