@@ -69,12 +69,14 @@ pub fn look(doctor: &Doctor) -> Findings {
     };
     let mut findings: Vec<_> = each.iter().map(|single| chain.proxy(single)).collect();
     if findings.is_empty() {
-        findings.push(
-            Finding::note("it has no proxies: everything passes unchanged").step(format!(
-                "`acp-chain add EXTENSION{}` puts one in",
-                doctor.about_chain()
-            )),
-        );
+        let what = match &doctor.manifest {
+            Some(_) => "it has no proxies: everything passes unchanged",
+            None => "it has no proxies: outside of trusted projects, everything passes unchanged",
+        };
+        findings.push(Finding::note(what).step(format!(
+            "`acp-chain add EXTENSION{}` puts one in",
+            doctor.about_chain()
+        )));
     }
     let read = each.iter().filter_map(|single| single.read.as_ref().ok());
     findings.extend(read.filter(|entry| entry.lacks_rules()).map(|entry| {
