@@ -21,6 +21,8 @@ pub struct AgentOutput {
     screen: &'static dyn Screen,
     /// The current stream, and whether its line has begun.
     streams: Option<(Stream, bool)>,
+    /// Whether nothing was shown since the streams ended, or an empty line last: then no other one follows.
+    is_blank: bool,
     /// The tool calls, by their ids.
     calls: BTreeMap<String, ToolCall>,
 }
@@ -45,6 +47,7 @@ impl AgentOutput {
         Self {
             screen,
             streams: None,
+            is_blank: true,
             calls: BTreeMap::new(),
         }
     }
@@ -109,11 +112,13 @@ impl AgentOutput {
         if matches!(self.streams.take(), Some((_, true))) {
             self.screen.say(format_args!(""));
         }
+        self.is_blank = true;
     }
 
     fn line(&mut self, line: &str) {
         self.end();
         self.screen.say(format_args!("{MARK}{}", style(line).dim()));
+        self.is_blank = false;
     }
 
     fn stream(&mut self, stream: Stream, text: &str) {
@@ -122,13 +127,13 @@ impl AgentOutput {
         }
         let (_, mut has_begun) = self.streams.unwrap_or((stream, false));
         for (at, part) in text.split('\n').enumerate() {
-            if at > 0 {
-                // An empty line is marked as well.
-                self.screen.say(format_args!(
-                    "{}",
-                    if has_begun { "" } else { MARK.trim_end() }
-                ));
+            if at > 0 && has_begun {
+                self.screen.say(format_args!(""));
                 has_begun = false;
+            } else if at > 0 && !self.is_blank {
+                // An empty line is marked as well. Notices begin and end with some.
+                self.screen.say(format_args!("{}", MARK.trim_end()));
+                self.is_blank = true;
             }
             if part.is_empty() {
                 continue;
@@ -136,6 +141,7 @@ impl AgentOutput {
             if !has_begun {
                 self.screen.put(format_args!("{MARK}"));
                 has_begun = true;
+                self.is_blank = false;
             }
             let part = part.trim_end_matches('\r').replace('\t', "    ");
             let part = Untrusted::new(part).to_string();
@@ -155,10 +161,43 @@ fn or<'t>(text: &'t str, other: &'t str) -> &'t str {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Arguments;
+    use std::sync::Mutex;
+
     use serde_json::json;
 
     use super::*;
     use crate::screen::Blank;
+
+    /// Keeps what is shown.
+    #[derive(Default)]
+    struct Shown(Mutex<String>);
+
+    impl Screen for Shown {
+        fn put(&self, text: Arguments<'_>) {
+            self.0.lock().unwrap().push_str(&text.to_string());
+        }
+
+        fn tell(&self, _line: Arguments<'_>) {}
+
+        fn is_terminal(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn no_empty_line_comes_first_or_behind_another() {
+        let shown: &'static Shown = Box::leak(Box::default());
+        let mut output = AgentOutput::new(shown);
+        for text in ["\n\n", "a notice\n\n", "\n\nanother\n\n", "a\nb\n\n\nc"] {
+            output.stream(Stream::Message, text);
+        }
+        output.end();
+        assert_eq!(
+            *shown.0.lock().unwrap(),
+            "│ a notice\n│\n│ another\n│\n│ a\n│ b\n│\n│ c\n"
+        );
+    }
 
     #[test]
     fn a_tool_call_keeps_its_title_and_a_new_one_replaces_it() {
