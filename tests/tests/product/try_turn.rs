@@ -262,12 +262,15 @@ async fn an_agent_that_ends_in_the_midst_is_told_with_how() {
 #[tokio::test]
 async fn a_program_that_echoes_is_told_as_no_agent() {
     let user = User::new();
-    let (_, err, code) = user.tried(&["--prompt", "hi"], &["cat"]).await;
-    assert!(
-        err.contains("`initialize` failed: the agent sends back what it gets: it is no ACP agent"),
-        "{err}"
-    );
-    assert_eq!(code, Some(1));
+    for options in [
+        &["--prompt", "hi"][..],
+        &["--with", "redact", "--prompt", "hi"],
+    ] {
+        let (_, err, code) = user.tried(options, &["cat"]).await;
+        let told = "`initialize` failed: the agent sends back what it gets: it is no ACP agent";
+        assert!(err.contains(told), "{err}");
+        assert_eq!(code, Some(1));
+    }
 }
 
 #[tokio::test]

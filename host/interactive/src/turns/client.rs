@@ -30,6 +30,9 @@ use acp_chain_rpc::code;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::stop::Interrupts;
 
+/// What is told of an agent that sends `initialize` back.
+const ECHO: &str = "the agent sends back what it gets: it is no ACP agent";
+
 /// How many questions may be open. Further ones are refused.
 const MOST_QUESTIONS: usize = 100;
 
@@ -143,6 +146,11 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             .await?
         {
             Ok(Ok(result)) => self.logins = logins(&result, &self.scene.agent),
+            // A guard refuses what comes back.
+            Ok(Err(error)) if failure::is_of_guard(INITIALIZE, &error) => {
+                let error = json!({ "message": ECHO });
+                return Ok(Err(self.failed(INITIALIZE, &error)));
+            }
             Ok(Err(error)) => return Ok(Err(self.failed(INITIALIZE, &error))),
             Err(ending) => return Ok(Err(ending)),
         }
@@ -210,8 +218,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                 Event::Arrival(Arrival::Answer((), outcome)) => return Ok(Ok(outcome)),
                 // Agents never send this one; a refusal would come back as the answer.
                 Event::Arrival(Arrival::Request(request)) if request.method() == INITIALIZE => {
-                    let why = "the agent sends back what it gets: it is no ACP agent";
-                    return Ok(Err(self.failed(method, &json!({ "message": why }))));
+                    return Ok(Err(self.failed(method, &json!({ "message": ECHO }))));
                 }
                 Event::Arrival(arrival) => self.serve(arrival).await,
                 Event::Typed(line) => self.choose(line.as_deref()).await,

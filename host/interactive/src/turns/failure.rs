@@ -54,6 +54,13 @@ pub fn is_of_proxy(error: &Value) -> bool {
     ours.is_some_and(|message| message.starts_with("the proxy `"))
 }
 
+/// Whether the error says that a guard lets no message of this method pass.
+pub fn is_of_guard(method: &str, error: &Value) -> bool {
+    let message = error["message"].as_str().unwrap_or_default();
+    let refusal = format!("{OURS}{method} cannot pass the guard ");
+    message.starts_with(&refusal)
+}
+
 /// The message; the host's own names the part that failed.
 fn headline(method: &str, error: &Value) -> String {
     let Some(message) = error["message"].as_str() else {
