@@ -42,6 +42,8 @@ fn tip(error: &mut Error, command: Option<&str>) -> Option<(ContextKind, Context
             let word = typed(ContextKind::InvalidSubcommand)?;
             if let Some(meant) = other_name(&word).filter(|_| command == Some(&*word)) {
                 error.remove(ContextKind::SuggestedSubcommand);
+                // There is a list, though an empty one.
+                error.remove(ContextKind::Suggested);
                 suggested(format!("'acp-chain {meant}' does that"))
             } else {
                 let names = ContextValue::Strings(vec![jumbled(&word)?]);
