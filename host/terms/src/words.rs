@@ -84,18 +84,18 @@ pub fn given(directory: &Directory) -> String {
 /// The permissions of a grant, one line per power; of many, a summary, and a line for each of high danger.
 fn granted(grant: &Grant) -> Vec<String> {
     let is_long = grant.powers().len() > WHOLE;
-    let short = is_long.then(|| summary(grant).lines());
-    let powers = grant.powers().iter();
-    let powers = powers.filter(|power| !is_long || power.danger == Danger::High);
-    let powers = powers.map(|power| in_words(power));
-    let methods = grant.methods().iter().map(by_name);
-    let lines = short.into_iter().flatten();
-    let lines: Vec<_> = lines.chain(powers).chain(methods).collect();
-    if lines.is_empty() {
-        vec!["has no powers: it sees nothing, and does nothing".to_owned()]
-    } else {
-        lines
+    let is_shown = |power: &&&Power| !is_long || power.danger == Danger::High;
+    let mut lines = Vec::new();
+    if is_long {
+        lines.extend(summary(grant).lines());
     }
+    let shown = grant.powers().iter().filter(is_shown);
+    lines.extend(shown.map(|power| in_words(power)));
+    lines.extend(grant.methods().iter().map(by_name));
+    if lines.is_empty() {
+        lines.push("has no powers: it sees nothing, and does nothing".to_owned());
+    }
+    lines
 }
 
 fn summary(grant: &Grant) -> Short {
