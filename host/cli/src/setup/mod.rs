@@ -81,7 +81,8 @@ pub struct Setup {
 
 impl Setup {
     pub fn main(self) -> Result<ExitCode> {
-        let places = Folders::of_user().ok_or("there is no home folder to look for editors in")?;
+        let places = Folders::of_user()
+            .ok_or("there is no home folder to look for editors in; let HOME name yours")?;
         if self.all {
             return all::main(&self, &places);
         }
