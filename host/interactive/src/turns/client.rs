@@ -186,9 +186,17 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             Ok(Err(error)) => self.failed(PROMPT, &error),
             Err(ending) => return Ok(ending),
         };
+        let failures = self.picture.take_failures();
         let legs = self.picture.take_turn();
         self.screen
-            .say(format_args!("{}\n", changes(&legs, self.scene.columns)));
+            .say(format_args!("{}", changes(&legs, self.scene.columns)));
+        // Otherwise, they were told as the reason.
+        if ending == Ending::Done {
+            for failure in failures {
+                self.screen.say(format_args!("  ! {failure}"));
+            }
+        }
+        self.screen.say(format_args!(""));
         Ok(ending)
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use acp_chain_picture::{Leg, legs};
 use acp_chain_rpc::Mutex;
-use acp_chain_trace::{Line, Sink};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_secrets::masked;
+use acp_chain_trace::{Decision, Line, Sink};
 
 use crate::Screen;
 use acp_chain_app::Error;
@@ -30,7 +32,12 @@ pub struct Picture {
 struct TraceText {
     lines: String,
     left_out: u64,
+    /// What proxies failed on, and why; the first of them.
+    failures: Vec<String>,
 }
+
+/// How many failures of a turn are shown.
+const MOST_FAILURES: usize = 8;
 
 struct Memory(Arc<Mutex<TraceText>>);
 
@@ -50,6 +57,12 @@ impl Picture {
             seen,
         };
         Ok((trace, picture))
+    }
+
+    /// What proxies failed on since the last call, a line each.
+    pub fn take_failures(&mut self) -> Vec<String> {
+        self.written.wait();
+        std::mem::take(&mut self.seen.lock().failures)
     }
 
     /// The messages since the last call; none if they cannot be shown, which is reported.
@@ -73,7 +86,13 @@ impl Picture {
 impl Sink for Memory {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
         let mut seen = self.0.lock();
-        for line in lines.iter().filter(|line| line.crossed().is_some()) {
+        for line in lines {
+            if line.crossed().is_none() {
+                if seen.failures.len() < MOST_FAILURES {
+                    seen.failures.extend(failure(line));
+                }
+                continue;
+            }
             if seen.lines.len() > LONGEST {
                 seen.left_out += 1;
                 continue;
@@ -83,6 +102,21 @@ impl Sink for Memory {
         }
         Ok(())
     }
+}
+
+/// What a proxy failed on, if the line says so.
+fn failure(line: &Line) -> Option<String> {
+    if !matches!(line.decision, Some(Decision::Fail)) {
+        return None;
+    }
+    let shown = |text: Option<&str>| quote(&masked(text.unwrap_or("?")), MAX_QUOTE);
+    let [proxy, method, why] = [&line.proxy, &line.method, &line.why].map(|text| text.as_deref());
+    Some(format!(
+        "the proxy `{}` failed on {}: {}",
+        shown(proxy),
+        shown(method),
+        shown(why)
+    ))
 }
 
 /// The maximum width of the picture.
@@ -118,5 +152,22 @@ mod tests {
         };
         memory.write(&[odd]).unwrap();
         assert_eq!(picture.take_turn()[0].text(), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn what_a_proxy_failed_on_is_kept_also_where_the_message_goes_on() {
+        let (_, mut picture) = Picture::begin(None, &Blank).unwrap();
+        let mut memory = Memory(Arc::clone(&picture.seen));
+        let failed = Line {
+            proxy: Some("a".to_owned()),
+            decision: Some(Decision::Fail),
+            method: Some("session/prompt".to_owned()),
+            why: Some("oh\u{1b} no".to_owned()),
+            ..Line::default()
+        };
+        memory.write(&vec![failed; MOST_FAILURES + 1]).unwrap();
+        let told = "the proxy `a` failed on session/prompt: oh\\u{1b} no";
+        assert_eq!(picture.take_failures(), [told; MOST_FAILURES]);
+        assert!(picture.take_failures().is_empty());
     }
 }
