@@ -119,7 +119,9 @@ impl Journal {
         self.shared.lock().parts[stream] = part;
     }
 
-    fn note_line(&self, level: Level, mark: &str, text: &str) {
+    fn note_line(&self, level: Level, mark: &str, printed: &str) {
+        // A tab would be escaped, and Go indents its stacks by them.
+        let text = &printed.replace('\t', "    ");
         let mut shared = self.shared.lock();
         shared.last.push_back(quote(text, LINE));
         if shared.last.len() > LINES {
@@ -252,6 +254,8 @@ mod tests {
         }
         journal.note(Level::INFO, "\n\n");
         assert_eq!(journal.take_last(), ["", ""]);
+        journal.note(Level::INFO, "\tmain.go:7");
+        assert_eq!(journal.take_last(), ["    main.go:7"]);
         // The next instance shares the limit.
         let next = Journal::new("p".into(), 10 * HEAD, logged);
         assert_eq!(next.left(), 0);
