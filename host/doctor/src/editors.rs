@@ -98,14 +98,20 @@ fn one(doctor: &Doctor, at: &str, path: &Path, setup: &str, agent: &Agent) -> Fi
 
 /// The extensions of an entry that `acp-chain setup` wrote, for its command line: without them, they would be removed.
 fn with(agent: &Agent) -> String {
+    let names = extensions(agent).into_iter();
+    let options = names.map(|name| format!(" --with {}", shell::word(Path::new(name))));
+    options.collect()
+}
+
+/// The extensions of an entry that `acp-chain setup` wrote.
+pub fn extensions(agent: &Agent) -> Vec<&String> {
     let words = agent.words.get(2..).unwrap_or_default();
     let pairs = words.chunks(2).map_while(|pair| match pair {
         [option, value] if option != "--" && option.starts_with("--") => Some((option, value)),
         _ => None,
     });
     let names = pairs.filter(|(option, _)| *option == "--with");
-    let options = names.map(|(_, name)| format!(" --with {}", shell::word(Path::new(name))));
-    options.collect()
+    names.map(|(_, name)| name).collect()
 }
 
 /// The agent behind acp-chain.

@@ -44,7 +44,7 @@ use acp_chain_app::run::ChainOptions;
 use acp_chain_app::shell;
 use acp_chain_setup::Agent;
 
-pub use self::editors::{launched, missing_program, setup_command};
+pub use self::editors::{extensions, launched, missing_program, setup_command};
 pub use self::finding::{Finding, Remedy, State};
 
 /// How long an area may take beyond the time of agents. For an agent, the version of its interpreter is requested, too.

@@ -197,6 +197,24 @@ fn without_a_terminal_only_yes_changes_anything_and_print_never_does() {
 }
 
 #[test]
+fn what_an_entry_loses_by_a_later_setup_is_told() {
+    let user = User::with_zed();
+    user.sets_up(&["zed", "--with", "redact", "--yes"]);
+    let lost = "! `Claude` loses `redact`; `--with redact` keeps it.\n";
+    let printed = user.sets_up(&["zed", "--with", "rules", "--print"]);
+    assert!(printed.contains(lost), "{printed}");
+    let printed = user.sets_up(&["zed", "--with", "redact", "--with", "rules", "--print"]);
+    assert!(!printed.contains("loses"), "{printed}");
+    // It stays in force by the user's own chain.
+    user.write(
+        ".config/acp-chain/config.toml",
+        "[[proxy]]\nuse = \"redact\"\n",
+    );
+    let printed = user.sets_up(&["zed", "--print"]);
+    assert!(!printed.contains("loses"), "{printed}");
+}
+
+#[test]
 fn all_editors_that_are_found_are_changed_and_restored_and_one_that_cannot_be_stops_no_other() {
     let user = User::with_zed();
     let printed = user.is_refused(&["--all", "--undo", "--yes"]);

@@ -29,7 +29,7 @@ use self::outcome::Outcome;
 use super::extension::consent::agrees;
 use acp_chain_app::{home, shell};
 use acp_chain_disk as disk;
-use acp_chain_doctor::setup_command;
+use acp_chain_doctor::{extensions, setup_command};
 use acp_chain_manifest::{Manifest, ProxyEntry};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::{UserFiles, files};
@@ -148,6 +148,7 @@ impl Setup {
             return Ok(Outcome::Same);
         };
         show(change);
+        self.warn_of_dropped(editor, &planned.path);
         offer.warn_of_missing(&planned.path);
         if !has_chain {
             say!(
@@ -173,6 +174,24 @@ impl Setup {
             editor.name
         );
         Ok(Outcome::Changed)
+    }
+
+    /// Warns of extensions that only the entries have now, and that this command line does not name.
+    fn warn_of_dropped(&self, editor: &Editor, path: &Path) {
+        let own = home::own_proxies().unwrap_or_default();
+        let is_dropped = |name: &&String| !self.with.contains(name) && !own.contains(name);
+        // What cannot be read is an error of the plan.
+        let (there, _) = agents(editor, path).unwrap_or_default();
+        let is_chosen = |agent: &&Agent| {
+            let is_named = self.agents.is_empty() || self.agents.contains(&agent.name);
+            is_named && matches!(agent.runs, Runs::Chain)
+        };
+        for agent in there.iter().filter(is_chosen) {
+            for name in extensions(agent).into_iter().filter(is_dropped) {
+                let (agent, name) = (quote(&agent.name, MAX_QUOTE), quote(name, MAX_QUOTE));
+                say!("! `{agent}` loses `{name}`; `--with {name}` keeps it.");
+            }
+        }
     }
 
     fn undo(&self, editor: &Editor, places: &Folders) -> Result<Outcome> {
