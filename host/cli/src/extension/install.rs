@@ -66,9 +66,9 @@ impl Install {
 
 /// Fails if the lock has extensions that the manifest does not use.
 fn check_unused(place: &Place, lock: &Lock, edit: &Edit) -> Result<()> {
-    let is_used = |name: &str| edit.uses().any(|used| used == name);
+    let is_unused = |name: &&str| edit.uses().all(|used| used != *name);
     let locked = lock.extensions().map(|locked| &*locked.name);
-    let unused: Vec<_> = locked.filter(|name| !is_used(name)).collect();
+    let unused: Vec<_> = locked.filter(is_unused).collect();
     if unused.is_empty() {
         return Ok(());
     }
