@@ -449,10 +449,17 @@ fn uses_network(title: &str) -> bool {
 }
 
 /// The MCP servers that a title names as Gemini CLI and Qwen Code do: `TOOL (SERVER MCP Server)`, and
-/// `Read MCP resource "NAME" from server "SERVER"`. The name of a tool or a resource may look like more of them.
+/// `Read MCP resource "NAME" from server "SERVER"`. The name of a tool or a resource may look like more of them: behind
+/// [`MOST_SERVERS`] of a tool, the whole title stands for the rest, as that of an unknown server.
 fn displayed_servers(title: &str) -> impl Iterator<Item = &str> {
-    let ends = title.match_indices(" MCP Server)");
-    let tools = ends.filter_map(move |(end, _)| Some(title[..end].rsplit_once('(')?.1));
+    let ends = title.match_indices(" MCP Server)").take(MOST_SERVERS + 1);
+    let tools = ends.enumerate().filter_map(move |(count, (end, _))| {
+        if count < MOST_SERVERS {
+            Some(title[..end].rsplit_once('(')?.1)
+        } else {
+            Some(title)
+        }
+    });
     let is_resource = title.to_ascii_lowercase().starts_with(RESOURCE);
     let read = Some(title).filter(|_| is_resource);
     let behind = read
