@@ -471,7 +471,7 @@ pub(super) fn prints_environment(command: &SimpleCommand) -> bool {
     };
     let are = |fits: fn(&str) -> bool| arguments.iter().all(|word| fits(&word.text));
     match &*fold(base(&program.text)) {
-        "env" => are(|word| word.starts_with('-') || assigned(word).is_some()),
+        "env" => likely_prefix("env", &command.words) >= command.words.len(),
         "declare" | "export" | "printenv" | "typeset" => are(|word| word.starts_with('-')),
         "set" => arguments.is_empty(),
         _ => false,

@@ -543,6 +543,13 @@ fn the_credentials_of_agents_and_the_environment_of_processes_are_private() {
         let told = pass(&mut host, &[bash(command)]);
         assert!(told.contains("[B·C]"), "{command}: {told}");
     }
+    // With an option that takes a word, it is no build, either.
+    let mut other = host(json!({}));
+    begin(&mut other);
+    run(&mut other, &bash("env -u HOME A=1"));
+    let (_, title) = question(&mut other);
+    assert!(title.contains("brings all three"), "{title}");
+    assert!(title.contains("the environment, printed by"), "{title}");
     let mut host = host(json!({}));
     begin(&mut host);
     assert_eq!(pass(&mut host, &[file("read", "/proj/src/auth.json")]), "");
