@@ -42,6 +42,8 @@ pub(crate) struct Call {
     is_new: bool,
     /// Whether it has yet to end.
     is_open: bool,
+    /// Whether it has run to its end, though perhaps with a failure.
+    has_run: bool,
 }
 
 impl Call {
@@ -71,6 +73,7 @@ impl Call {
             },
             is_new: text("sessionUpdate").as_deref() == Some("tool_call"),
             is_open: ["pending", "in_progress"].contains(&&*status),
+            has_run: status == "completed",
         }
     }
 
@@ -147,9 +150,7 @@ impl Calls {
         let counts = match mentions {
             Mentions::Count => is_first,
             // What is mentioned only when it ends may have been reported in an earlier turn.
-            Mentions::CountUnreported => {
-                call.has_failed == Some(false) && (call.is_new || !is_first)
-            }
+            Mentions::CountUnreported => call.has_run && (call.is_new || !is_first),
             Mentions::Pass => false,
         };
         let added = u64::from(counts && !known.is_counted);

@@ -163,7 +163,12 @@ fn a_call_that_has_run_without_its_hook_is_counted_at_its_end() {
     assert_eq!(seen(&mut host).stops, 0);
     mention(&mut host, 4);
     assert_eq!(seen(&mut host).stops, 0);
-    ended(&mut host, 4, "completed");
+    // A command that exits with an error has run, too.
+    let done = json!({
+        "sessionUpdate": "tool_call_update", "toolCallId": "c4",
+        "status": "completed", "rawOutput": { "exit_code": 2 },
+    });
+    update(&mut host, &done);
     assert_eq!(seen(&mut host).stops, 1);
 }
 
