@@ -200,7 +200,11 @@ fn cause_in_tls(error: &rustls::Error, shown: String) -> Cause {
                  `basicConstraints = CA:FALSE`",
             )
         }
-        _ => Cause::Untrusted("no authority that this machine trusts has issued it".to_owned()),
+        CertificateError::UnknownIssuer => {
+            Cause::Untrusted("no authority that this machine trusts has issued it".to_owned())
+        }
+        // Such as a signature that is wrong.
+        _ => Cause::Untrusted(shown),
     }
 }
 
@@ -219,6 +223,10 @@ mod tests {
             (
                 CertificateError::UnknownIssuer,
                 "its certificate is not trusted: no authority that this machine trusts has issued it; if your own",
+            ),
+            (
+                CertificateError::Revoked,
+                "its certificate is not trusted: invalid peer certificate: Revoked; if",
             ),
         ] {
             let error = io::Error::other(rustls::Error::InvalidCertificate(why));
