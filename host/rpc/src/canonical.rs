@@ -140,8 +140,9 @@ impl Place {
 /// Those of messages. What `_meta` has is that of agents, clients and their tools, and guards judge it as an input:
 /// some agents name in it the tool about which they ask.
 const OF_MESSAGES: MemberNames = MemberNames {
-    // A tool of an MCP server has `arguments`, and may answer with `structuredContent`.
-    inputs: &["rawInput", "_meta", "arguments"],
+    // A tool of an MCP server has `arguments`, and may answer with `structuredContent`. A model that the server asks for a
+    // tool names the `input`.
+    inputs: &["rawInput", "_meta", "arguments", "input"],
     outputs: &["rawOutput", "structuredContent"],
     // Of the terminal in which a user signs in (`authMethods`).
     variables: &["env"],
@@ -161,6 +162,7 @@ const OF_MESSAGES: MemberNames = MemberNames {
     open: &[
         "data",
         "experimental",
+        "extensions",
         "inputSchema",
         "metadata",
         "outputSchema",
@@ -584,6 +586,14 @@ mod tests {
             (
                 "mcp/message",
                 r#"{"method":"tools/call","params":{"arguments":{"Path":1}}}"#,
+            ),
+            (
+                "mcp/message",
+                r#"{"content":{"type":"tool_use","input":{"Path":{"URL":1}}}}"#,
+            ),
+            (
+                "mcp/message",
+                r#"{"capabilities":{"extensions":{"org.example/ui":{"Name":1}}}}"#,
             ),
             // The protocol leaves the members of other methods open.
             ("_vendor/ask", r#"{"Prompt":1,"SessionId":2}"#),
