@@ -9,7 +9,7 @@ use acp_chain_channel::{Failure, Peer};
 use acp_chain_conductor::StoredValues;
 use acp_chain_rpc::{Id, Message};
 use acp_chain_state::{Keeper, StateError};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::observed::Observations;
 use crate::transcript::play::{AGENT, CLIENT};
@@ -122,6 +122,11 @@ impl Stage {
                 Err(_) => return Err(StageError::Stuck),
             }
         }
+    }
+
+    /// Waits for so much simulated time.
+    pub async fn wait(time: Duration) {
+        sleep(time).await;
     }
 
     /// The proxy that sent this message, if no other has changed it.

@@ -4,6 +4,7 @@
 //! changes what comes next: the recording goes on as it was. A question to the user is answered with yes.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, INITIALIZE, NEW, PERMISSION, PROMPT};
 use acp_chain_channel::limits::LINE;
@@ -31,6 +32,10 @@ const NOWHERE: &str = "/";
 
 /// How many messages the chain may send until it has decided about one.
 const MOST: usize = 10_000;
+
+/// How long the user thinks about a question, in simulated time: some proxies take a yes that comes at once for that of
+/// an editor, and may be told to wait for ten seconds.
+const ANSWERED_AFTER: Duration = Duration::from_secs(11);
 
 /// How many sessions are open at once. Past it, all of them end.
 const MOST_SESSIONS: usize = 100;
@@ -322,6 +327,7 @@ impl Player {
                 (Kind::Request, Some(id)) if &**message.method() == PERMISSION => {
                     let sender = self.stage.sender(to, &message).unwrap_or("acp-chain");
                     asked = Some((sender.to_owned(), title_of_question(message.body())));
+                    Stage::wait(ANSWERED_AFTER).await;
                     let answer = yes(message.body());
                     self.stage.answer(to, &id, &answer).await?;
                 }

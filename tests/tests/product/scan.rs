@@ -121,6 +121,34 @@ fn what_real_agents_recorded_is_judged_by_rules_and_searched_for_secrets() {
     }
 }
 
+/// A yes that comes at once is none for `brake`, and would end the turn.
+#[test]
+fn a_question_is_answered_as_by_a_person() {
+    let world = World::new();
+    let manifest = format!(
+        r#"
+[[proxy]]
+id = "brake"
+path = '{}'
+powers = [
+    "capabilities.read", "turns.read", "turns.stop", "prompts.answer", "answers.send", "tool-calls.read",
+    "permissions.read", "permissions.ask", "tool-runs.read", "tool-runs.refuse", "values.keep",
+]
+[proxy.config.session]
+tool-calls = 1
+"#,
+        component("brake").display()
+    );
+    world.manifest(&manifest);
+    let report = report(&world, &recorded("claude-agent-acp-0.101.0"), "claude");
+    let decisions = report["decisions"].as_array().unwrap();
+    let is_question = |one: &Value| one["decision"] == "asked";
+    assert!(
+        !decisions.is_empty() && decisions.iter().all(is_question),
+        "{report}"
+    );
+}
+
 #[test]
 fn the_cost_is_what_the_agent_reports_and_what_tokens_cost_by_the_users_prices() {
     let world = world();
