@@ -489,14 +489,14 @@ impl<'t> Names<'t> {
             Cow::Owned(name) => fold(name).into_owned().into(),
         };
         let mistaken = comparison.mistaken(&spelt, &name, is_of_protocol);
-        if !self.is_added(name) {
+        if !self.insert(name) {
             return Err(Ambiguity::Names);
         }
         mistaken.map_or(Ok(()), |known| Err(Ambiguity::Case(known)))
     }
 
     /// Adds a name. Returns false if the object has it already.
-    fn is_added(&mut self, name: Cow<'t, str>) -> bool {
+    fn insert(&mut self, name: Cow<'t, str>) -> bool {
         if let Some(many) = &mut self.many {
             return many.insert(name);
         }
