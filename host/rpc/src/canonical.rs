@@ -160,7 +160,9 @@ const OF_MESSAGES: MemberNames = MemberNames {
     // Of an error, or of a line of a log; schemas, with the fields of a form and the parameters of tools; and what MCP
     // leaves to others.
     open: &[
+        "$defs",
         "data",
+        "definitions",
         "experimental",
         "extensions",
         "inputSchema",
@@ -545,10 +547,8 @@ mod tests {
         }
     }
 
-    /// Go's `encoding/json` reads `Prompt` as `prompt`, and most other readers find no prompt.
     #[test]
-    fn members_have_the_names_of_the_protocol_as_it_spells_them() {
-        let found = |body: &str, method: &str| look_through(body, method);
+    fn names_that_the_protocol_leaves_open_may_be_like_those_of_its_members() {
         for (method, clear) in [
             (
                 "session/prompt",
@@ -570,6 +570,11 @@ mod tests {
             (
                 "elicitation/create",
                 r#"{"requestedSchema":{"properties":{"Name":{"type":"string"},"URL":{"Title":1}}}}"#,
+            ),
+            // Generators of schemas put the types of a program there.
+            (
+                "elicitation/create",
+                r#"{"requestedSchema":{"$defs":{"Command":{"enum":["a"]}}}}"#,
             ),
             (
                 "elicitation/create",
@@ -598,8 +603,13 @@ mod tests {
             // The protocol leaves the members of other methods open.
             ("_vendor/ask", r#"{"Prompt":1,"SessionId":2}"#),
         ] {
-            assert_eq!(found(clear, method), Ok(()), "{clear}");
+            assert_eq!(look_through(clear, method), Ok(()), "{clear}");
         }
+    }
+
+    /// Go's `encoding/json` reads `Prompt` as `prompt`, and most other readers find no prompt.
+    #[test]
+    fn members_have_the_names_of_the_protocol_as_it_spells_them() {
         for (method, unclear, known) in [
             (
                 "session/prompt",
@@ -644,7 +654,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                found(unclear, method),
+                look_through(unclear, method),
                 Err(Ambiguity::Case(known)),
                 "{unclear}"
             );
