@@ -11,7 +11,9 @@ use super::{Doctor, Findings};
 use acp_chain_app::{Error, home, plan, protected};
 use acp_chain_channel::limits::about;
 use acp_chain_extension::{Installed, Location, Lock, NotInstalled, StoreError};
-use acp_chain_manifest::{Manifest, ManifestError, NativeEntry, ProxyKind, Single, User};
+use acp_chain_manifest::{
+    Manifest, ManifestError, NativeEntry, ProxyEntry, ProxyKind, Single, User,
+};
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// The first bytes of WebAssembly.
@@ -79,12 +81,7 @@ pub fn look(doctor: &Doctor) -> Findings {
         )));
     }
     let read = each.iter().filter_map(|single| single.read.as_ref().ok());
-    findings.extend(read.filter(|entry| entry.lacks_rules()).map(|entry| {
-        Finding::note(format!("`{}` has no rules, so it decides nothing", entry.id)).step(
-            "write some in its `config`, or let `acp-chain permissions import` or `suggest` make some",
-        )
-    }));
-    findings.extend(chain.powerless(&each));
+    findings.extend(read.filter_map(|entry| chain.idle(entry)));
     findings.extend(chain.apart(&each));
     if each.iter().all(|single| single.read.is_ok()) {
         findings.extend(chain.whole().err().map(|error| {
@@ -210,18 +207,21 @@ impl Chain<'_> {
         }
     }
 
-    /// The components without a package to which their entries give no powers.
-    fn powerless(&self, each: &[Single]) -> Vec<Finding> {
-        let read = each.iter().filter_map(|single| single.read.as_ref().ok());
-        let powerless = read.filter(|entry| match &entry.kind {
-            ProxyKind::Component(terms) => {
-                let is_file = matches!(terms.location, Location::File(_));
-                let grant = &terms.grant;
-                is_file && grant.powers().is_empty() && grant.methods().is_empty()
-            }
-            ProxyKind::Native(_) => false,
-        });
-        let notes = powerless.map(|entry| {
+    /// The note about a proxy that does nothing as it is configured: `permissions` without rules, or a component without a
+    /// package to which its entry gives no powers.
+    fn idle(&self, entry: &ProxyEntry) -> Option<Finding> {
+        if entry.lacks_rules() {
+            let what = format!("`{}` has no rules, so it decides nothing", entry.id);
+            return Some(Finding::note(what).step(
+                "write some in its `config`, or let `acp-chain permissions import` or `suggest` make some",
+            ));
+        }
+        let ProxyKind::Component(terms) = &entry.kind else {
+            return None;
+        };
+        let is_file = matches!(terms.location, Location::File(_));
+        let is_empty = terms.grant.powers().is_empty() && terms.grant.methods().is_empty();
+        (is_file && is_empty).then(|| {
             Finding::note(format!(
                 "`{}` has no powers, so it sees nothing, and does nothing",
                 entry.id
@@ -231,8 +231,7 @@ impl Chain<'_> {
                 self.shown(),
                 self.doctor.about_chain()
             ))
-        });
-        notes.collect()
+        })
     }
 
     /// The mismatches of a manifest and its lock.
