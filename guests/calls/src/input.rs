@@ -106,7 +106,7 @@ impl Input {
         // Some agents pass on the call of a model, whose arguments are the text of JSON.
         for written in arguments.iter().filter(|json| json.starts_with('"')) {
             let json = Reader::default().text(written).unwrap_or_default();
-            for text in Reader::default().every_text(&json, DEEPEST_TEXT) {
+            for text in Reader::default().every_text(json.trim(), DEEPEST_TEXT) {
                 self.add_text(text);
             }
         }

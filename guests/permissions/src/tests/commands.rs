@@ -147,6 +147,11 @@ fn any_text_of_an_input_in_an_unknown_form_may_be_a_command_that_is_denied() {
             json!({ "name": "shell", "arguments": r#"{"command":"rm x"}"# }),
             "ask",
         ),
+        (
+            "execute",
+            json!({ "name": "shell", "arguments": " {\"command\":\"rm x\"}" }),
+            "ask",
+        ),
         ("execute", json!({ "code": "cd a\nrm x" }), "ask"),
         ("execute", json!({ "code": "'" }), "ask"),
         ("execute", json!({ "bash_id": "1" }), "allow_once"),
