@@ -2,7 +2,7 @@
 //! Only common cases are known; others are not reported.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -79,12 +79,8 @@ fn wanted(script: &Path) -> Option<String> {
     let path = folders
         .map(|folder| folder.join("package.json"))
         .find(|path| path.is_file())?;
-    let mut text = String::new();
-    File::open(path)
-        .ok()?
-        .take(LONGEST)
-        .read_to_string(&mut text)
-        .ok()?;
+    let file = File::open(path).ok()?;
+    let text = io::read_to_string(file.take(LONGEST)).ok()?;
     let package: Value = serde_json::from_str(&text).ok()?;
     package["engines"]["node"].as_str().map(str::to_owned)
 }

@@ -89,7 +89,5 @@ fn read(folder: &Path, path: &str) -> io::Result<String> {
     if !path.starts_with(folder.canonicalize()?) || !path.is_file() {
         return Err(io::Error::other("it is not a file of the project"));
     }
-    let mut content = String::new();
-    File::open(path)?.take(MOST).read_to_string(&mut content)?;
-    Ok(content)
+    io::read_to_string(File::open(path)?.take(MOST))
 }

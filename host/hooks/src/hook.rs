@@ -146,10 +146,7 @@ impl Call {
 fn exchange(mut host: impl Read + Write, header: &Header, report: &[u8]) -> io::Result<String> {
     host.write_all(header.line().as_bytes())?;
     host.write_all(report)?;
-    let mut answer = String::new();
-    host.take(LONGEST_ANSWER as u64)
-        .read_to_string(&mut answer)?;
-    Ok(answer)
+    io::read_to_string(host.take(LONGEST_ANSWER as u64))
 }
 
 /// Prints the answer. Returns the exit code.

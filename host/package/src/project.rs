@@ -199,9 +199,8 @@ fn read(path: &Path) -> Result<String, MetadataError> {
         if !fs::metadata(path)?.is_file() {
             return Err(io::Error::other("it is not a file"));
         }
-        let mut text = String::new();
-        let mut file = File::open(path)?.take(LONGEST + 1);
-        if file.read_to_string(&mut text)? as u64 > LONGEST {
+        let text = io::read_to_string(File::open(path)?.take(LONGEST + 1))?;
+        if text.len() as u64 > LONGEST {
             let what = format!("it is larger than {} MiB", LONGEST >> 20);
             return Err(io::Error::other(what));
         }

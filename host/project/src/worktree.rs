@@ -4,7 +4,7 @@
 //! repository must name the folder, too.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use acp_chain_system::files::real;
@@ -68,9 +68,8 @@ fn line(path: &Path) -> Option<String> {
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }
-    let mut text = String::new();
     let file = File::open(path).ok()?;
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    let text = io::read_to_string(file.take(LONGEST)).ok()?;
     Some(text.trim_end_matches(['\n', '\r']).to_owned())
 }
 

@@ -84,8 +84,7 @@ impl<'r> Unpacker<'r> {
                 entry.map_err(|error| refused(&path, &format!("cannot be read: {error}")))?;
             let is_executable = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
             if entry.is_symlink() {
-                let mut to = String::new();
-                (&mut entry).take(4096).read_to_string(&mut to)?;
+                let to = io::read_to_string((&mut entry).take(4096))?;
                 self.later(&path, Path::new(&to))?;
             } else if entry.is_dir() {
                 self.folder(&path)?;

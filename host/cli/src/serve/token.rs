@@ -1,6 +1,6 @@
 //! `acp-chain serve-token`: makes a token for a user.
 
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Result;
@@ -54,10 +54,9 @@ fn append(path: &Path, token: &Token) -> Result<()> {
     let mut file = files::append_shared(path).map_err(cannot)?;
     // Some file systems have no locks. Then two lines may lack the break between them, and `serve` reports that.
     let _ = file.lock();
-    let mut text = String::new();
-    let read = (&file).take(LONGEST as u64 + 1).read_to_string(&mut text);
-    let length = read.map_err(|error| wrong!("it cannot be read: {error}"))?;
-    if length > LONGEST {
+    let text = io::read_to_string((&file).take(LONGEST as u64 + 1));
+    let text = text.map_err(|error| wrong!("it cannot be read: {error}"))?;
+    if text.len() > LONGEST {
         return Err(wrong!(
             "it has more than {LONGEST} bytes, which no server reads"
         ));
@@ -75,7 +74,7 @@ fn append(path: &Path, token: &Token) -> Result<()> {
         .and_then(|()| file.sync_all())
         .inspect_err(|_| {
             // A partial line would be malformed.
-            let _ = file.set_len(length as u64);
+            let _ = file.set_len(text.len() as u64);
         })
         .map_err(cannot)?;
     Ok(())

@@ -236,11 +236,9 @@ fn read(path: &Path) -> Result<Script> {
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(wrong!("{shown}: it is not a file"));
     }
-    let mut text = String::new();
     let file = File::open(path).map_err(unreadable)?;
     // One byte more detects files that are too long.
-    let mut file = file.take(LONGEST as u64 + 1);
-    file.read_to_string(&mut text).map_err(unreadable)?;
+    let text = io::read_to_string(file.take(LONGEST as u64 + 1)).map_err(unreadable)?;
     Script::read(&text).map_err(|wrong| wrong!("{shown}:{wrong}"))
 }
 

@@ -176,16 +176,14 @@ fn wrong_file(path: &Path, what: String) -> TlsError {
 }
 
 fn read(path: &Path) -> Result<String, TlsError> {
-    use std::io::{Error, ErrorKind, Read};
-    let mut text = String::new();
-    let read =
-        std::fs::File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    use std::io::{Error, ErrorKind, Read, read_to_string};
+    let read = std::fs::File::open(path).and_then(|file| read_to_string(file.take(LONGEST)));
     match read {
-        Ok(length) if length as u64 == LONGEST => Err(wrong_file(
+        Ok(text) if text.len() as u64 == LONGEST => Err(wrong_file(
             path,
             "it is larger than 1 MiB, and so no certificate or key".to_owned(),
         )),
-        Ok(_) => Ok(text),
+        Ok(text) => Ok(text),
         Err(error) => Err(TlsError::Unreadable {
             path: path.to_owned(),
             error: match error.kind() {

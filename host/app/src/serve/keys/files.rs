@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use acp_chain_remote::gate::tokens::{self, Token};
@@ -99,15 +99,13 @@ fn read_pair(cert: &Path, key: &Path) -> Result<PemPair, String> {
 }
 
 fn text(path: &Path) -> Result<String, String> {
-    let mut text = String::new();
     let file = File::open(path).map_err(|error| wrong(path, error))?;
-    let read = file.take(LONGEST as u64 + 1).read_to_string(&mut text);
-    match read {
-        Ok(count) if count > LONGEST => Err(wrong(
+    match io::read_to_string(file.take(LONGEST as u64 + 1)) {
+        Ok(text) if text.len() > LONGEST => Err(wrong(
             path,
             format_args!("it has more than {LONGEST} bytes"),
         )),
-        Ok(_) => Ok(text),
+        Ok(text) => Ok(text),
         Err(error) => Err(wrong(path, error)),
     }
 }
