@@ -3,13 +3,17 @@
 
 use std::collections::HashMap;
 use std::future;
+use std::io;
 use std::sync::Arc;
+use std::thread;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::runtime::Builder;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::{LocalSet, spawn_local};
 
 use crate::Mutex;
 use crate::json_lines::{line, parse};
@@ -186,4 +190,28 @@ fn hand_over<A>(open: &Mutex<Open<A>>, reply: Reply<A>) {
         // The call may have been dropped.
         let _ = sender.send(reply.answer);
     }
+}
+
+/// Serves calls in the process: `workers` carry them out on this thread, while another one reads them, until it has
+/// ended and so have they.
+///
+/// # Errors
+/// The first one of a worker; without one, that of reading.
+pub fn serve<W: Future<Output = io::Result<()>> + 'static>(
+    workers: impl IntoIterator<Item = W>,
+    read: impl FnOnce() -> io::Result<()> + Send + 'static,
+) -> io::Result<()> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let reading = thread::Builder::new().spawn(read)?;
+    LocalSet::new().block_on(&runtime, async {
+        let started: Vec<_> = workers.into_iter().map(spawn_local).collect();
+        for worker in started {
+            worker.await.map_err(io::Error::other)??;
+        }
+        Ok::<_, io::Error>(())
+    })?;
+    // It ended before the workers did.
+    reading
+        .join()
+        .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
 }

@@ -4,15 +4,13 @@
 use std::cell::RefCell;
 use std::io::{self, BufRead, Write};
 use std::rc::Rc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use acp_chain_rpc::json_lines::{receive, send};
-use acp_chain_rpc::worker::{Reply, Request};
+use acp_chain_rpc::worker::{self, Reply, Request};
 use acp_chain_store::{Postgres, PostgresPlace};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Mutex, mpsc};
-use tokio::task::{LocalSet, spawn_local};
 
 use crate::error::StateError;
 use crate::inventory::{Filter, Removed, Summary};
@@ -66,36 +64,15 @@ fn serve_by(
     resolve: impl Fn(Namespace) -> Result<Namespace, String> + Send + 'static,
     report: impl Fn(&StateError) + 'static,
 ) -> io::Result<()> {
-    let runtime = runtime()?;
-    let tasks = LocalSet::new();
     let (queue, queued) = mpsc::channel(WAITING);
     let waiting = Rc::new(Mutex::new(queued));
     let output = Rc::new(RefCell::new(replies));
     let reporter = Rc::new(report);
-    let reading = thread::Builder::new().spawn(move || read(requests, &queue, resolve))?;
-    let served: io::Result<()> = tasks.block_on(&runtime, async {
-        let mut workers = Vec::new();
-        for shelf in shelves {
-            let (waiting, output) = (Rc::clone(&waiting), Rc::clone(&output));
-            workers.push(spawn_local(work(
-                shelf,
-                waiting,
-                output,
-                Rc::clone(&reporter),
-            )));
-        }
-        for worker in workers {
-            worker.await.map_err(io::Error::other)??;
-        }
-        Ok(())
+    let workers = shelves.into_iter().map(|shelf| {
+        let (waiting, output) = (Rc::clone(&waiting), Rc::clone(&output));
+        work(shelf, waiting, output, Rc::clone(&reporter))
     });
-    if served.is_ok() {
-        // It ended before the workers did.
-        return reading
-            .join()
-            .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
-    }
-    served
+    worker::serve(workers, move || read(requests, &queue, resolve))
 }
 
 /// The values in the store, over one connection, which is made for the first call.

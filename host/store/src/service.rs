@@ -3,14 +3,12 @@
 use std::cell::RefCell;
 use std::io::{self, BufRead, Write};
 use std::rc::Rc;
-use std::thread;
 use std::time::Instant;
 
 use acp_chain_rpc::json_lines::{receive, send};
-use acp_chain_rpc::worker::{Reply, Request};
+use acp_chain_rpc::worker::{self, Reply, Request};
 use tokio::runtime::Builder;
 use tokio::sync::{Mutex, mpsc};
-use tokio::task::LocalSet;
 
 use crate::call::{Answer, Call};
 use crate::client::{self, PATIENCE};
@@ -72,45 +70,31 @@ pub fn serve(
     replies: impl Write + 'static,
     place: &Place,
 ) -> io::Result<()> {
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    let tasks = LocalSet::new();
     let (calls, waiting) = queue();
     let waiting = Rc::new(Mutex::new(waiting));
     let replies = Rc::new(RefCell::new(replies));
-    let reading = thread::Builder::new().spawn(move || read(requests, &calls))?;
-    let served = tasks.block_on(&runtime, async {
-        let mut workers = Vec::new();
-        match place {
-            Place::Embedded(path) => {
-                let path = path.clone();
-                let open = move || Embedded::open(&path);
-                workers.push(tokio::task::spawn_local(work(waiting, replies, open)));
-            }
-            Place::Postgres(place) => {
-                for _ in 0..place.connections.max(1) {
-                    let store = Postgres::new(place).map_err(io::Error::other)?;
-                    let mut store = Some(store);
-                    let open = move || {
-                        let gone = || Unusable("the connection was opened twice".to_owned());
-                        store.take().ok_or_else(gone)
-                    };
-                    let (waiting, replies) = (Rc::clone(&waiting), Rc::clone(&replies));
-                    workers.push(tokio::task::spawn_local(work(waiting, replies, open)));
-                }
-            }
+    let reading = move || read(requests, &calls);
+    match place {
+        Place::Embedded(path) => {
+            let path = path.clone();
+            let open = move || Embedded::open(&path);
+            worker::serve([work(waiting, replies, open)], reading)
         }
-        for worker in workers {
-            worker.await.map_err(io::Error::other)??;
+        Place::Postgres(place) => {
+            let stores = (0..place.connections.max(1)).map(|_| Postgres::new(place));
+            let stores: Result<Vec<_>, _> = stores.collect();
+            let stores = stores.map_err(io::Error::other)?.into_iter();
+            let workers = stores.map(|store| {
+                let mut store = Some(store);
+                let open = move || {
+                    let gone = || Unusable("the connection was opened twice".to_owned());
+                    store.take().ok_or_else(gone)
+                };
+                work(Rc::clone(&waiting), Rc::clone(&replies), open)
+            });
+            worker::serve(workers, reading)
         }
-        Ok(())
-    });
-    if served.is_ok() {
-        // It ended before the workers did.
-        return reading
-            .join()
-            .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
     }
-    served
 }
 
 /// Brings the tables of a store up to date. Returns how many migrations that took; an embedded store counts none.
@@ -218,6 +202,8 @@ async fn carry_out<S: Store>(
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
     use crate::call::Holder;
 
