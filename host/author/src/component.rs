@@ -5,7 +5,9 @@ use std::path::Path;
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
 };
-use wit_bindgen_core::wit_parser::{ParseError, Resolve, ResolveError, WorldId, WorldItem};
+use wit_bindgen_core::wit_parser::{
+    ParseError, Resolve, ResolveError, WorldId, WorldItem, WorldKey,
+};
 use wit_component::{ComponentEncoder, DecodedWasm, StringEncoding, embed_component_metadata};
 
 use crate::Error;
@@ -79,7 +81,8 @@ pub fn check(component: &[u8], imports: Imports) -> Result<(), Error> {
         Imports::Channel => &[OURS, CLOCK],
         Imports::Wasi => &[OURS, "wasi:"],
     };
-    let imports = interfaces(&resolve, world, true);
+    let world = &resolve.worlds[world];
+    let imports = interfaces(&resolve, &world.imports);
     let is_given = |name: &&String| given.iter().any(|given| name.starts_with(given));
     if let Some(more) = imports.iter().find(|name| !is_given(name)) {
         let given = given.join(" and ");
@@ -87,7 +90,7 @@ pub fn check(component: &[u8], imports: Imports) -> Result<(), Error> {
             "it imports {more}; it may import {given}, and nothing else"
         ));
     }
-    let exports = interfaces(&resolve, world, false);
+    let exports = interfaces(&resolve, &world.exports);
     let own = version();
     match exports.iter().find_map(|name| name.strip_prefix(HANDLER)) {
         Some(version) if version == own => Ok(()),
@@ -110,7 +113,7 @@ pub fn world(wit: &Path) -> Result<String, Error> {
 /// Our interfaces that a project's world exports, such as `handler` and `tools`.
 pub(crate) fn exports(wit: &Path) -> Result<Vec<String>, Error> {
     let (resolve, world) = read(wit, None)?;
-    let all = interfaces(&resolve, world, false);
+    let all = interfaces(&resolve, &resolve.worlds[world].exports);
     let ours = all.iter().filter_map(|name| name.strip_prefix(OURS));
     let names = ours.map(|name| name.split('@').next().unwrap_or(name).to_owned());
     let mut names: Vec<_> = names.collect();
@@ -162,21 +165,16 @@ fn place<'e>(
     span.is_known().then(|| resolve.render_location(span))
 }
 
-/// The names of the interfaces that a world imports or exports.
-pub(crate) fn interfaces(resolve: &Resolve, world: WorldId, imports: bool) -> Vec<String> {
-    let world = &resolve.worlds[world];
-    let items = if imports {
-        &world.imports
-    } else {
-        &world.exports
-    };
-    items
-        .iter()
-        .map(|(key, item)| match item {
-            WorldItem::Interface { id, .. } => resolve
-                .id_of(*id)
-                .unwrap_or_else(|| resolve.name_world_key(key)),
-            _ => resolve.name_world_key(key),
-        })
-        .collect()
+/// The names of the interfaces among what a world imports, or exports.
+pub(crate) fn interfaces<'w>(
+    resolve: &Resolve,
+    items: impl IntoIterator<Item = (&'w WorldKey, &'w WorldItem)>,
+) -> Vec<String> {
+    let items = items.into_iter().map(|(key, item)| match item {
+        WorldItem::Interface { id, .. } => resolve
+            .id_of(*id)
+            .unwrap_or_else(|| resolve.name_world_key(key)),
+        _ => resolve.name_world_key(key),
+    });
+    items.collect()
 }

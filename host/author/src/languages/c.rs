@@ -83,7 +83,9 @@ pub fn compile<'c>(
 pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut exports = String::new();
     let mut sources = bindings::generate(wit, world, into, |resolve, world| {
-        let all = [true, false].map(|imports| component::interfaces(resolve, world, imports));
+        let world = &resolve.worlds[world];
+        let all = [&world.imports, &world.exports];
+        let all = all.map(|items| component::interfaces(resolve, items));
         for name in all[1].iter().filter_map(|name| short(name)) {
             let _ = writeln!(exports, "#define EXPORTS_{}", name.to_uppercase());
         }
