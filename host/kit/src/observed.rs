@@ -239,17 +239,8 @@ impl State {
 
 /// The source of an observed component.
 pub struct ObservedSource {
-    guest: Guest,
-    observations: Observations,
-}
-
-impl ObservedSource {
-    pub fn new(guest: Guest, observations: Observations) -> Self {
-        Self {
-            guest,
-            observations,
-        }
-    }
+    pub guest: Guest,
+    pub observations: Observations,
 }
 
 impl Source for ObservedSource {

@@ -75,7 +75,10 @@ pub async fn start(
         sleep_after: None,
     };
     let name = guest.name.clone();
-    let source = ObservedSource::new(guest, observations);
+    let source = ObservedSource {
+        guest,
+        observations,
+    };
     let mut proxy = Proxy::start(&name, source, terms.clone()).await?;
     terms.on_failure = on_failure.unwrap_or(proxy.registration.on_failure);
     proxy.terms = terms;

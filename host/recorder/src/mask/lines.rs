@@ -56,7 +56,8 @@ impl Lines {
     /// Adds a line.
     pub fn take(&mut self, line: &Line, finder: &Finder) {
         let mut line = line.clone();
-        let mut markers = Markers::new(finder, &mut self.numbers);
+        let numbers = &mut self.numbers;
+        let mut markers = Markers { finder, numbers };
         let mut effort = Effort::default();
         for text in [&mut line.method, &mut line.session, &mut line.why] {
             if let Some(text) = text

@@ -32,18 +32,14 @@ pub struct Numbers {
 
 /// Finds the secrets of a connection, and makes their markers.
 pub struct Markers<'m> {
-    finder: &'m Finder,
-    numbers: &'m mut Numbers,
+    pub finder: &'m Finder,
+    pub numbers: &'m mut Numbers,
 }
 
 /// A replacement for a part of a text.
 pub type Edit = (Range<usize>, String);
 
 impl<'m> Markers<'m> {
-    pub fn new(finder: &'m Finder, numbers: &'m mut Numbers) -> Self {
-        Self { finder, numbers }
-    }
-
     pub fn detector(&self) -> Option<&'m Detector> {
         self.finder.as_ref()
     }
