@@ -240,11 +240,17 @@ impl Browser {
 
     /// The time from the page's request until all rows are shown, in milliseconds.
     fn opened(&mut self, address: &str, count: usize) -> Result<f64> {
+        let waits = format!(
+            "inspector.model.count < {count} || inspector.shown < {HOPS} || !document.querySelector('.row')"
+        );
+        self.drawn(address, &waits)
+    }
+
+    /// The time until a page is drawn that waits while this expression holds, in milliseconds.
+    fn drawn(&mut self, address: &str, waits: &str) -> Result<f64> {
         self.asks(&json!({"open": address}))?;
         let expression = format!(
-            "(async () => {{ while (inspector.model.count < {count} || inspector.shown < {HOPS} || \
-             !document.querySelector('.row')) await new Promise((done) => setTimeout(done, 1)); \
-             {DRAWN} \
+            "(async () => {{ while ({waits}) await new Promise((done) => setTimeout(done, 1)); {DRAWN} \
              return performance.now(); }})()"
         );
         self.time(&expression)
@@ -258,12 +264,8 @@ impl Browser {
 
     /// The time until the reference's viewer shows all messages, in milliseconds.
     fn viewed(&mut self, address: &str, count: usize) -> Result<f64> {
-        self.asks(&json!({"open": address}))?;
-        let expression = format!(
-            "(async () => {{ while (document.querySelectorAll('.message-group').length < {count}) \
-             await new Promise((done) => setTimeout(done, 1)); {DRAWN} return performance.now(); }})()"
-        );
-        self.time(&expression)
+        let waits = format!("document.querySelectorAll('.message-group').length < {count}");
+        self.drawn(address, &waits)
     }
 
     /// The time until the reference's viewer hides answers. Polling is off, as it would redraw everything.
