@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::str::FromStr;
 
 use data_encoding::HEXLOWER;
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest as _, Sha256};
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -12,7 +13,9 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 const PREFIX: &str = "sha256:";
 
 /// The SHA-256 of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, SerializeDisplay, DeserializeFromStr,
+)]
 pub struct Digest([u8; 32]);
 
 /// A text that is not a digest.

@@ -19,7 +19,6 @@ pub mod revoked;
 pub mod signature;
 pub mod source;
 pub mod store;
-mod text;
 
 pub use carried::Carried;
 pub use change::Change;

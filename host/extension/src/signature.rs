@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use minisign_verify::{PublicKey, Signature};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
@@ -15,7 +16,7 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 const NAMED: &str = "key:";
 
 /// A minisign public key, as in the second line of its file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
 pub struct Signer(String);
 
 /// A text that is not a public key.

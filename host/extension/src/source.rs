@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use serde_with::{DeserializeFromStr, SerializeDisplay};
+
 use super::digest::{Digest, NoDigest};
 use super::is_name;
 use acp_chain_address::is_safe;
@@ -14,7 +16,7 @@ const ONLY_HTTPS: &str =
     "only `https` is supported, and `http` on this machine; a registry is named without a scheme";
 
 /// The source of an extension.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
 pub enum Source {
     /// `redact`: a built-in extension.
     BuiltIn(String),

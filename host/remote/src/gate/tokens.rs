@@ -7,6 +7,7 @@ use std::io;
 use std::str::FromStr;
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use super::tickets::draw;
 use super::{Digest, User, digest};
@@ -15,7 +16,7 @@ use super::{Digest, User, digest};
 const PREFIX: &str = "acp_";
 
 /// One line of the file: the owner of a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
 pub struct Token {
     hash: Digest,
     user: User,
@@ -126,19 +127,6 @@ impl fmt::Display for Token {
             f.write_str(group)?;
         }
         Ok(())
-    }
-}
-
-impl serde::Serialize for Token {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Token {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        text.parse().map_err(serde::de::Error::custom)
     }
 }
 
