@@ -11,6 +11,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use acp_chain_system::files;
 use tempfile::TempDir;
 
 use crate::error::Error;
@@ -95,7 +96,7 @@ impl Store {
     /// # Errors
     /// If another process has the lock.
     pub fn change(&self) -> Result<Changing<'_>, Error> {
-        fs::create_dir_all(&self.folder).map_err(Error::disk(&self.folder))?;
+        files::make_private(&self.folder).map_err(Error::disk(&self.folder))?;
         let path = self.folder.join(".lock");
         // On Windows, a handle that only allows appending cannot be locked.
         let mut options = OpenOptions::new();
@@ -184,7 +185,8 @@ impl Changing<'_> {
 
     fn folder(&self, name: &str) -> Result<PathBuf, Error> {
         let folder = self.store.folder.join(name);
-        fs::create_dir_all(&folder).map_err(Error::disk(&folder))?;
+        // Whatever the umask is: others could change what is launched.
+        files::make_private(&folder).map_err(Error::disk(&folder))?;
         Ok(folder)
     }
 
@@ -230,6 +232,21 @@ impl Changing<'_> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_its_user_can_open_the_folder_of_an_agent() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let top = tempfile::tempdir().unwrap();
+        let agents = top.path().join("agents");
+        let store = Store::new(agents.clone(), |path, bytes| fs::write(path, bytes));
+        let changing = store.change().unwrap();
+        let room = changing.room("it", "1.0.0").unwrap();
+        for folder in [&*agents, &*agents.join("it"), room.path()] {
+            let mode = fs::metadata(folder).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
+        }
+    }
 
     #[test]
     fn an_error_names_the_folder_of_the_agent_and_no_temporary_one() {

@@ -147,6 +147,35 @@ fn code_from_another_writer_is_not_loaded() {
     assert_eq!(fs::read(&key).unwrap().len(), 32);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_key_that_others_may_know_is_replaced_and_no_code_under_it_is_loaded() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let fixture = Fixture::new();
+    let key = fixture.folder.path().join("key");
+    assert!(fixture.is_new(1));
+    let readable = |key: &Path| {
+        fs::set_permissions(key, fs::Permissions::from_mode(0o644)).unwrap();
+    };
+    let linked = |key: &Path| {
+        let elsewhere = key.with_extension("of-others");
+        fs::rename(key, &elsewhere).unwrap();
+        symlink(&elsewhere, key).unwrap();
+    };
+    let spoils: [&dyn Fn(&Path); 2] = [&readable, &linked];
+    for spoil in spoils {
+        let before = fs::read(&key).unwrap();
+        spoil(&key);
+        assert!(fixture.is_new(1));
+        assert!(!fixture.is_new(1));
+        assert_ne!(fs::read(&key).unwrap(), before);
+        let about = fs::symlink_metadata(&key).unwrap();
+        assert!(about.is_file());
+        assert_eq!(about.permissions().mode() & 0o777, 0o600);
+    }
+}
+
 #[test]
 fn concurrent_writers_do_not_disturb_each_other() {
     let fixture = Fixture::new();
