@@ -22,6 +22,9 @@ pub const PUBLIC: &str = "https://cdn.agentclientprotocol.com/registry/v1/latest
 /// The maximum length of a registry, in bytes.
 const LONGEST: u64 = 16 << 20;
 
+/// The maximum length of an agent's arguments and variables together, in bytes. A user reads all of them before a yes.
+const LAUNCH: usize = 4 << 10;
+
 /// A registry, and its location.
 #[derive(Clone, Debug)]
 pub struct Registry {
@@ -249,15 +252,22 @@ impl Registry {
             let wrong = format!("is not available as {wanted}: it has {ways}");
             self.wrong(&entry.id, wrong)
         })?;
-        let (_, env) = found.launch();
+        let (args, env) = found.launch();
         let is_unfit = |key: &&String| key.is_empty() || key.contains(['=', '\0']);
-        match env.keys().find(is_unfit) {
-            Some(key) => {
-                let wrong = format!("has a variable `{key}`, which cannot be set");
-                Err(self.wrong(&entry.id, wrong))
-            }
-            None => Ok(found),
+        if let Some(key) = env.keys().find(is_unfit) {
+            let wrong = format!("has a variable `{key}`, which cannot be set");
+            return Err(self.wrong(&entry.id, wrong));
         }
+        let words = args.iter().chain(env.keys()).chain(env.values());
+        let length: usize = words.map(String::len).sum();
+        if length > LAUNCH {
+            let wrong = format!(
+                "has {length} bytes of arguments and variables, more than the maximum of {LAUNCH}: too much to be \
+                 read before a yes"
+            );
+            return Err(self.wrong(&entry.id, wrong));
+        }
+        Ok(found)
     }
 }
 
@@ -478,6 +488,28 @@ mod tests {
             let found = registry.named("a").unwrap();
             let error = registry.offer(&found, None).unwrap_err().to_string();
             assert!(error.contains("which cannot be set"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_to_be_read_before_a_yes_is_an_error_of_its_entry() {
+        for (length, is_read) in [(LAUNCH - 8, true), (LAUNCH + 1, false)] {
+            let long = "x".repeat(length);
+            for more in [
+                format!(r#""args":["--acp","{long}"]"#),
+                format!(r#""env":{{"A":"{long}"}}"#),
+            ] {
+                let offer = format!(r#"{{"npx":{{"package":"p",{more}}}}}"#);
+                let registry = registry(&format!("[{}]", entry("a", &offer)));
+                let found = registry.named("a").unwrap();
+                match registry.offer(&found, None) {
+                    Ok(_) => assert!(is_read, "{length}"),
+                    Err(error) => {
+                        assert!(!is_read, "{length}: {error}");
+                        assert!(error.to_string().contains("too much to be read"), "{error}");
+                    }
+                }
+            }
         }
     }
 

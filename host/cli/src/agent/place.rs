@@ -23,18 +23,22 @@ use acp_chain_system::files;
 /// What is said without any agent.
 pub const NO_AGENTS: &str = "No agents are installed; `acp-chain agent list --available` shows what `acp-chain agent add NAME` installs.";
 
-/// Variables beside [`LOADERS`] that decide which code runs, or which servers programs trust.
+/// Variables beside [`LOADERS`] that decide which code runs, which settings are read, or which servers programs trust.
 const STEERING: &str = "\
-    PATH PATHEXT COMSPEC SHELL EDITOR VISUAL PAGER BROWSER IFS PROMPT_COMMAND PS4 ZDOTDIR GCONV_PATH CLASSPATH \
+    HOME USERPROFILE APPDATA LOCALAPPDATA PATH PATHEXT COMSPEC SHELL EDITOR VISUAL PAGER BROWSER IFS PROMPT_COMMAND PS4 ZDOTDIR GCONV_PATH CLASSPATH \
     SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED REQUESTS_CA_BUNDLE CURL_CA_BUNDLE \
     PYTHONHTTPSVERIFY DOTNET_STARTUP_HOOKS";
 
-/// Prefixes of further variables of this kind: those of library loaders, Git, npm, pip, uv and .NET profilers.
+/// Prefixes of further variables of this kind: those of library loaders, Git, npm, pip, uv and .NET profilers, of folders
+/// of settings, and of this program.
 const STEERING_PREFIXES: &str = "\
-    LD_ DYLD_ BASH_FUNC_ GIT_ NPM_CONFIG_ PIP_ UV_ OPENSSL_ CORECLR_ COR_";
+    LD_ DYLD_ BASH_FUNC_ GIT_ NPM_CONFIG_ PIP_ UV_ OPENSSL_ CORECLR_ COR_ XDG_ ACP_CHAIN_";
 
-/// Suffixes of further variables of this kind: interpreter options, proxies, and addresses of models.
-const STEERING_SUFFIXES: &str = "_OPTIONS _OPTS 5OPT RUBYOPT _PROXY _BASE_URL _API_BASE _ENDPOINT";
+/// Suffixes of further variables of this kind: interpreter options, proxies, addresses of models, settings of agents,
+/// which may have hooks and servers, and the accounts to which prompts go.
+const STEERING_SUFFIXES: &str = "\
+    _OPTIONS _OPTS 5OPT RUBYOPT _PROXY _URL _URI _HOST _API_BASE _ENDPOINT _HOME _CONFIG _CONFIG_DIR _CONFIG_FILE \
+    _CONFIG_PATH _CONFIG_CONTENT _API_KEY _AUTH_TOKEN";
 
 /// Which registry is meant.
 #[derive(Clone, Debug, clap::Args)]
@@ -152,11 +156,17 @@ pub fn show(entry: &Entry, staged: &Staged) {
     say!("  {:<11}{}", "launches", command(record));
     for (key, value) in &record.env {
         let mark = if steers(key) {
-            "  ! this variable decides which code runs, or which servers the agent connects to"
+            "  ! this variable decides which code runs, or which settings, servers or accounts the agent uses"
         } else {
             ""
         };
-        say!("  {:<11}{}={}{mark}", "with", text(key), text(value));
+        // Whole: nobody agrees to what is not shown. Registries may have only as much as can be read.
+        say!(
+            "  {:<11}{}={}{mark}",
+            "with",
+            Untrusted::new(key),
+            Untrusted::new(value)
+        );
     }
     for note in &staged.notes {
         say!("! {}", text(note));
@@ -164,7 +174,7 @@ pub fn show(entry: &Entry, staged: &Staged) {
     say!("It runs as a program with all of your rights: no sandbox holds an agent.");
 }
 
-/// Whether a variable loads code into programs, or redirects their traffic.
+/// Whether a variable loads code into programs, redirects their traffic, or names their settings or account.
 fn steers(key: &str) -> bool {
     // On Windows, and in many programs, names of variables are case-insensitive.
     let key = key.to_ascii_uppercase();
@@ -176,8 +186,8 @@ fn steers(key: &str) -> bool {
         || STEERING_SUFFIXES.split(' ').any(|end| key.ends_with(end))
 }
 
-/// The command line, as it would be typed.
+/// The whole command line, as it would be typed.
 pub fn command(record: &Record) -> String {
     let words: Vec<_> = record.words().map(String::as_str).collect();
-    quote(&words.join(" "), MAX_QUOTE)
+    Untrusted::new(words.join(" ")).to_string()
 }

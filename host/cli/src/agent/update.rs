@@ -8,7 +8,7 @@ use semver::Version;
 use super::place::{self, Fetcher, NO_AGENTS, RegistryArgs, shown, shown_of_installed};
 use crate::extension::consent::agrees;
 use crate::{Result, code_if, report_one};
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 #[derive(Debug, clap::Args)]
 pub struct Update {
@@ -108,6 +108,9 @@ impl Update {
             let registry = quote(before.registry.as_deref().unwrap_or_default(), MAX_QUOTE);
             say!("! it came from another registry: {registry}");
         }
+        for change in changes(before, &staged.record) {
+            say!("! it {}", Untrusted::new(change));
+        }
         place::show(&entry, &staged);
         // Faults that a version has mended come back with an older one.
         if goes_back && self.yes && !self.downgrade {
@@ -121,6 +124,26 @@ impl Update {
         }
         Ok(())
     }
+}
+
+/// What is launched in another way than before, each as the rest of a sentence that begins with "it".
+fn changes(before: &Record, now: &Record) -> Vec<String> {
+    let mut changes = Vec::new();
+    if before.kind != now.kind {
+        let [was, is] = [before.kind, now.kind].map(Kind::as_str);
+        changes.push(format!("is of the kind `{is}`, no longer `{was}`"));
+    }
+    if before.args != now.args {
+        let [was, is] = [before, now].map(|record| record.args.join(" "));
+        changes.push(format!("has the arguments `{is}`, no longer `{was}`"));
+    }
+    let set = now.env.iter();
+    let new = set.filter(|(key, value)| before.env.get(*key) != Some(*value));
+    changes.extend(new.map(|(key, value)| format!("sets {key}={value}, and did not before")));
+    let was_set = before.env.keys();
+    let gone = was_set.filter(|key| !now.env.contains_key(*key));
+    changes.extend(gone.map(|key| format!("no longer sets {key}")));
+    changes
 }
 
 /// Whether a version is older than another. Those that are not of semantic versioning are compared by their numbers.
@@ -145,7 +168,36 @@ fn is_older(version: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_older;
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn another_way_of_launching_is_named() {
+        let record = |kind, args: &[&str], env: &[(&str, &str)]| {
+            let text = |text: &&str| (*text).to_owned();
+            let env = env.iter().map(|(key, value)| (text(key), text(value)));
+            Record {
+                kind,
+                args: args.iter().map(text).collect(),
+                env: env.collect::<BTreeMap<_, _>>(),
+                ..Record::default()
+            }
+        };
+        let before = record(Kind::Npx, &["--acp"], &[("A", "1"), ("B", "1")]);
+        assert_eq!(changes(&before, &before), [""; 0]);
+        let now = record(Kind::Binary, &["acp", "-x"], &[("A", "2"), ("C", "1")]);
+        assert_eq!(
+            changes(&before, &now),
+            [
+                "is of the kind `binary`, no longer `npx`",
+                "has the arguments `acp -x`, no longer `--acp`",
+                "sets A=2, and did not before",
+                "sets C=1, and did not before",
+                "no longer sets B",
+            ]
+        );
+    }
 
     #[test]
     fn versions_are_compared_as_their_publishers_count() {

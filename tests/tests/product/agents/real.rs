@@ -129,6 +129,14 @@ fn variables_that_load_code_are_marked_in_the_question() {
         "HTTPS_PROXY",
         "ANTHROPIC_BASE_URL",
         "NODE_TLS_REJECT_UNAUTHORIZED",
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "CLAUDE_CONFIG_DIR",
+        "OPENCODE_CONFIG_CONTENT",
+        "CODEX_HOME",
+        "OLLAMA_HOST",
+        "ANTHROPIC_API_KEY",
+        "ACP_CHAIN_X",
     ];
     let harmless = ["LOG_LEVEL", "AGENT_MODE", "PATHS", "BUILD_ENV"];
     let all = steering.iter().chain(&harmless);
