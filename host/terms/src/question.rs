@@ -95,7 +95,8 @@ fn short(opened: &OpenProject) -> Short {
 /// The question about the differences from the earlier consent.
 pub fn difference(opened: &OpenProject, before: &[Agreed]) -> Question {
     let quotes = Quotes::default();
-    let difference = Difference::between(before, &opened.agreed());
+    let agreed = opened.agreed();
+    let difference = Difference::between(before, &agreed);
     if difference.is_none() {
         let nothing = "Its files, or this program, changed, but the proxies, and what they may do, are the same.";
         return quotes.question(vec![nothing.to_owned()]);
@@ -106,22 +107,21 @@ pub fn difference(opened: &OpenProject, before: &[Agreed]) -> Question {
     }
     for (id, changed) in &difference.changed {
         lines.push(format!("~ `{id}`"));
+        // First what the proxy may do that it could not: of a configuration, any number of lines may change.
+        let both = [before, agreed.as_slice()];
+        let [earlier, current] = both.map(|all| all.iter().find(|one| one.id == *id));
+        let mut entries = opened.proxies.iter().map(|proxy| &proxy.entry);
+        let entry = entries.find(|entry| entry.id == *id);
+        if let (Some(earlier), Some(current), Some(entry)) = (earlier, current, entry) {
+            let more = more(entry, earlier, current, &quotes);
+            lines.extend(more.into_iter().map(|line| format!("    {line}")));
+        }
         for (what, before, now) in changed {
             let what = quotes.text(what);
             let [before, now] = around(before, now);
             // The user has agreed to the earlier value, so it may be cut.
             let before = quote(&before, LONGEST);
             lines.push(format!("    {what}: {before} → {}", quotes.text(&now)));
-        }
-        let before = before.iter().find(|one| one.id == *id);
-        let mut entries = opened.proxies.iter().map(|proxy| &proxy.entry);
-        let entry = entries.find(|entry| entry.id == *id);
-        if let (Some(before), Some(entry)) = (before, entry) {
-            lines.extend(
-                more(entry, before)
-                    .into_iter()
-                    .map(|line| format!("    {line}")),
-            );
         }
     }
     if let Some([before, now]) = &difference.order {
@@ -161,16 +161,32 @@ fn around(before: &str, now: &str) -> [String; 2] {
     })
 }
 
-/// The powers that a proxy did not have before, in words.
-fn more(entry: &ProxyEntry, before: &Agreed) -> Vec<String> {
+/// The directories and methods of a proxy that are not as before, and its new powers, in words; what is dangerous first.
+fn more(entry: &ProxyEntry, before: &Agreed, now: &Agreed, quotes: &Quotes) -> Vec<String> {
     let ProxyKind::Component(component) = &entry.kind else {
         return Vec::new();
     };
+    let directories = component.directories.iter().filter(|directory| {
+        let [earlier, current] = [before, now].map(|one| one.directories.get(&directory.name));
+        earlier != current
+    });
+    let methods = component.grant.methods().iter().filter(|named| {
+        let name = named.methods.to_string();
+        let [earlier, current] = [before, now].map(|one| one.methods.get(&name));
+        earlier != current
+    });
+    let marked = directories
+        .map(words::given)
+        .chain(methods.map(words::by_name));
+    let mut lines: Vec<_> = marked.map(|line| quotes.text(&line)).collect();
     let package = component.location.package().ok();
-    let powers = component.grant.powers().iter();
-    let new = powers.filter(|power| !before.powers.iter().any(|key| key == power.key));
-    new.flat_map(|power| power_in_words(power, package.as_ref(), true))
-        .collect()
+    let mut powers = component.grant.powers().to_vec();
+    powers.retain(|power| !before.powers.iter().any(|key| key == power.key));
+    powers.sort_by_key(|power| Reverse(power.danger));
+    for power in powers {
+        lines.extend(power_in_words(power, package.as_ref(), true));
+    }
+    lines
 }
 
 /// The lines about one proxy.

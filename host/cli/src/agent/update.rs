@@ -138,8 +138,8 @@ fn changes(before: &Record, now: &Record) -> Vec<String> {
         changes.push(format!("has the arguments `{is}`, no longer `{was}`"));
     }
     let set = now.env.iter();
-    let new = set.filter(|(key, value)| before.env.get(*key) != Some(*value));
-    changes.extend(new.map(|(key, value)| format!("sets {key}={value}, and did not before")));
+    let added = set.filter(|(key, value)| before.env.get(*key) != Some(*value));
+    changes.extend(added.map(|(key, value)| format!("sets {key}={value}, and did not before")));
     let was_set = before.env.keys();
     let gone = was_set.filter(|key| !now.env.contains_key(*key));
     changes.extend(gone.map(|key| format!("no longer sets {key}")));

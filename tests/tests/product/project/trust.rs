@@ -49,6 +49,23 @@ fn later_only_the_difference_is_shown() {
     assert!(is_success && text.contains("is trusted since "), "{text}");
 }
 
+#[test]
+fn what_a_proxy_may_newly_do_is_shown_before_how_it_is_configured() {
+    let world = World::shouting();
+    world.trust();
+    fs::create_dir(world.path("notes")).unwrap();
+    world.manifest(&format!(
+        "{SHOUT}directories = [{{ path = \"notes\", name = \"/n\", write = true }}]\nconfig.text = \"x\"\n"
+    ));
+    let (_, text) = world.typed("n\n");
+    let place = |told: &str| {
+        let found = text.find(told);
+        found.unwrap_or_else(|| panic!("{text}\nlacks\n{told}"))
+    };
+    let marked = place("! it can read and write in ");
+    assert!(marked < place("config.text: nothing → \"x\""), "{text}");
+}
+
 /// A manifest with rules of more than a thousand bytes, and with one more rule.
 fn ruled(more: &str) -> String {
     let rules = "{ decision = \"ask\", path = \"./src/**\" }, ".repeat(40);
