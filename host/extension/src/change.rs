@@ -1,6 +1,6 @@
 //! The changes between two releases of an extension.
 
-use super::Release;
+use super::{Release, Source};
 
 /// The changes from one release to another, each as the rest of a sentence that begins with "it".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +73,14 @@ impl Change {
         let text = |release: &Release| release.version.clone().unwrap_or_else(|| "none".to_owned());
         let parse = |release: &Release| semver::Version::parse(release.version.as_deref()?).ok();
         let words = format!("version {}, was {}", text(new), text(old));
+        // Whoever publishes a file rebuilds it, but nothing else is published under a version that others have.
+        let is_published = matches!(new.source, Source::Registry(_));
+        if is_published && old.version == new.version && old.digest != new.digest {
+            let version = text(new);
+            let other = format!("is another component than before, of the same version, {version}");
+            self.more.push(other);
+            return;
+        }
         match (parse(old), parse(new)) {
             (Some(older), Some(newer)) if older <= newer => self.same.push(words),
             _ if old.version == new.version => self.same.push(words),
@@ -146,9 +154,24 @@ mod tests {
     }
 
     #[test]
+    fn a_file_may_be_built_again() {
+        let file = |digest| Release {
+            source: "./it.wasm".parse().unwrap(),
+            digest,
+            ..release()
+        };
+        let [old, new] = [b"old", b"new"].map(|bytes| file(Digest::of(bytes)));
+        assert_eq!(Change::between(&old, &new).more, [""; 0]);
+    }
+
+    #[test]
     fn a_change_to_more_needs_consent() {
         type Edit = fn(&mut Release);
-        let cases: [(Edit, &str); 13] = [
+        let cases: [(Edit, &str); 14] = [
+            (
+                |new| new.digest = Digest::of(b"new"),
+                "is another component than before, of the same version, 1.2.0",
+            ),
             (
                 |new| new.powers.push("tools".to_owned()),
                 "also wants the power `tools`",
