@@ -122,6 +122,16 @@ impl Revoked {
         found.map_or(Ok(()), |revocation| Err(revocation.clone()))
     }
 
+    /// An error if the component in a file must not run. A file that cannot be read is reported when it is loaded.
+    pub fn check_file(&self, path: &Path) -> Result<(), Revocation> {
+        // Reading the file takes time at each start. Opening a pipe would wait for a writer.
+        if self.list.revoked.is_empty() || !path.is_file() {
+            return Ok(());
+        }
+        let digest = fs::File::open(path).and_then(Digest::read);
+        digest.map_or(Ok(()), |digest| self.check(&digest))
+    }
+
     /// Verifies a new list, and stores it in place of this one. Returns the new list.
     pub fn replace(
         &self,

@@ -398,13 +398,16 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The location of the component at a path.
-    fn component(&self, id: &str, path: &Path) -> Location {
+    /// The location of the component at a path. An error if it must not run; the components of a project are checked by
+    /// those who read them.
+    fn component(&self, id: &str, path: &Path) -> Result<Location, String> {
         let path = placed(self.folder(), path);
-        match self.project.and_then(|components| components.get(id)) {
-            Some(component) => Location::Read(path, component.clone()),
-            None => Location::File(path),
+        if let Some(component) = self.project.and_then(|components| components.get(id)) {
+            return Ok(Location::Read(path, component.clone()));
         }
+        let revoked = self.installed.revoked.check_file(&path);
+        revoked.map_err(|revocation| format!("`{id}`: {revocation}"))?;
+        Ok(Location::File(path))
     }
 
     /// Whether the manifest is that of a project.

@@ -302,7 +302,8 @@ impl ProxyTable {
         };
         let limits = self.limits.unwrap_or_default();
         let limits = read_limits(limits, defaults, Some(ceilings))?;
-        let own = context.component(id, &self.path.unwrap_or_default());
+        let path = self.path.unwrap_or_default();
+        let own = context.component(id, &path).map_err(wrong)?;
         // A component in a file need not have a package.
         let own_package = match &found {
             Some(_) => None,

@@ -70,6 +70,19 @@ fn a_revoked_extension_is_an_error_with_author_and_reason_even_offline() {
 }
 
 #[test]
+fn a_file_is_known_by_its_content() {
+    let (folder, store) = store();
+    show(&store, THREE, THREE_SIGNED).unwrap();
+    let kept = Revoked::read(store.folder(), &key()).unwrap();
+    let path = folder.path().join("it.wasm");
+    kept.check_file(&path).unwrap();
+    for (content, is_revoked) in [("abc", true), ("abcd", false)] {
+        fs::write(&path, content).unwrap();
+        assert_eq!(kept.check_file(&path).is_err(), is_revoked, "{content}");
+    }
+}
+
+#[test]
 fn without_a_list_nothing_is_revoked() {
     let (_folder, store) = store();
     let none = Revoked::read(store.folder(), &key()).unwrap();

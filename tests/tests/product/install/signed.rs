@@ -184,6 +184,16 @@ fn what_was_revoked_is_not_installed_also_without_the_list_at_hand() {
 
     let told = world.fail(&["check"]);
     assert!(told.contains(why), "{told}");
+    // Nor does a file with this content start that a manifest names by its path.
+    let manifest = world.manifest_text();
+    let named = format!("[[proxy]]\nid = \"own\"\npath = \"{}\"\n", file.display());
+    fs::write(world.manifest(), named).unwrap();
+    let told = world.fail(&["check"]);
+    assert!(
+        told.contains("`own`: it was revoked by Its author"),
+        "{told}"
+    );
+    fs::write(world.manifest(), manifest).unwrap();
     write(1, &[]);
     let told = world.fail(&["install"]);
     assert!(
