@@ -334,7 +334,7 @@ pub fn records() -> Result<Records, Error> {
     Ok(Records::open(&folder))
 }
 
-/// An engine with the user's cache of compiled code, if there is a place for it.
+/// An engine with the user's cache of compiled code, if there is a place for it that nobody else can change.
 pub fn engine() -> Result<Engine, EngineError> {
     let cache = code_cache();
     match &cache {
@@ -342,5 +342,11 @@ pub fn engine() -> Result<Engine, EngineError> {
         Some(cache) => drop(files::make_private(cache)),
         None => tracing::warn!("there is no home folder: compiled components are not kept"),
     }
-    Ok(Engine::new(cache.as_deref())?.compiling_by(compile::apart))
+    // Not every command checks all owners, and what is kept runs with the user's rights.
+    let own = cache.filter(|cache| {
+        let checked = check_owner(cache);
+        let warn = |why: &String| tracing::warn!("compiled components are not kept: {why}");
+        checked.inspect_err(warn).is_ok()
+    });
+    Ok(Engine::new(own.as_deref())?.compiling_by(compile::apart))
 }
