@@ -261,7 +261,7 @@ fn source(
             let signed = about::signed(release);
             let version = release.version.as_deref().unwrap_or("without a number");
             format!(
-                "comes from {}, as its lock says, version {}, {signed}",
+                "its lock says that it comes from {}, version {}, {signed}; only the digest is checked",
                 text(&release.source.to_string()),
                 text(version)
             )

@@ -388,7 +388,7 @@ fn a_lock_agrees_to_nothing_for_the_user() {
         serde_json::json!(["prompts.read"])
     );
     let shown = world.do_run(&["trust", "--show"]);
-    assert!(shown.contains("comes from ghcr.io/someone/it:1, as its lock says, version without a number, not signed"), "{shown}");
+    assert!(shown.contains("its lock says that it comes from ghcr.io/someone/it:1, version without a number, not signed; only the digest is checked"), "{shown}");
 }
 
 #[test]
