@@ -180,9 +180,10 @@ fn check_new(place: &Place, name: &str, candidate: &Candidate) -> Result<()> {
         // An earlier attempt was stopped before the manifest was changed.
         Some(locked) if locked.agreed.digest == candidate.release.digest && !is_used => Ok(()),
         Some(locked) => Err(wrong!(
-            "`{name}` is installed already, from {}; `acp-chain update {name} --from SOURCE` puts another \
+            "`{name}` is installed already, from {}; `acp-chain update {name} --from SOURCE{}` puts another \
              in its place, and `--id NAME` gives this one another name",
-            shown(&locked.agreed.source)
+            shown(&locked.agreed.source),
+            place.option()
         )),
         None if edit.has(name) && !is_used => Err(wrong!(
             "{} has a proxy `{name}` already; `--id NAME` gives this one another name",

@@ -122,7 +122,8 @@ fn get(place: &Place, checks: &Checks, lock: &Lock, locked: &Locked) -> Result<&
     if checks.user.require_signature && release.signer.is_none() {
         return Err(wrong!(
             "the lock names no signer for it, and your config.toml has `require-signature = true`; \
-             `acp-chain add` looks for a signature, and records it"
+             `acp-chain add SOURCE{}` looks for a signature, and records it",
+            place.option()
         ));
     }
     if let Ok(component) = place.store.read(&release.digest) {
@@ -133,11 +134,13 @@ fn get(place: &Place, checks: &Checks, lock: &Lock, locked: &Locked) -> Result<&
     let fetched = checks.fetch(place, &pinned(release))?;
     if fetched.digest != release.digest {
         return Err(wrong!(
-            "{} is {} now, and {} is locked: it was changed since. `acp-chain update` looks at the new one; \
+            "{} is {} now, and {} is locked: it was changed since. `acp-chain update {}{}` looks at the new one; \
              nothing was installed",
             shown(&release.source),
             fetched.digest,
-            release.digest
+            release.digest,
+            locked.name,
+            place.option()
         ));
     }
     check_size(&fetched.component)?;

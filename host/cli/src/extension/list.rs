@@ -10,7 +10,7 @@ use serde_json::json;
 use super::about;
 use super::candidate::shown;
 use super::place::{self, Changes, ManifestArg, Place};
-use acp_chain_extension::{Carried, Change, Locked};
+use acp_chain_extension::{Carried, Change, Locked, StoreError};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_terms::about::signer;
 
@@ -139,8 +139,15 @@ fn print(place: &Place, locked: &Locked, used: &[String]) {
     show!("  from      {}", shown(&release.source));
     show!("  digest    {}", release.digest);
     show!("  signer    {}", signer(release));
-    if let Err(error) = place.store.read(&release.digest) {
-        show!("  ! {error}");
+    match place.store.read(&release.digest) {
+        Ok(_) => {}
+        Err(StoreError::Missing(_)) => {
+            show!(
+                "  ! it is not installed: `acp-chain install{}` fetches it",
+                place.option()
+            );
+        }
+        Err(error) => show!("  ! {error}"),
     }
     if !used.contains(name) {
         show!(

@@ -104,7 +104,7 @@ impl Update {
         if candidate.release == agreed {
             return keep(place, locked, candidate);
         }
-        check_same(locked, package.as_ref(), &candidate)?;
+        check_same(place, locked, package.as_ref(), &candidate)?;
         let change = Change::between(&agreed, &candidate.release);
         let is_more = !change.more.is_empty();
         say!("`{name}` has an update:");
@@ -132,7 +132,8 @@ impl Update {
             put(place, locked, candidate, false)?;
             say!(
                 "It asks for more than you agreed to: it is pending, and the old one stays. \
-                 `acp-chain update {name} --accept-powers {digest}` agrees to it."
+                 `acp-chain update {name} --accept-powers {digest}{}` agrees to it.",
+                place.option()
             );
         } else {
             say!("Nothing was changed.");
@@ -152,7 +153,12 @@ fn agreed_package(place: &Place, locked: &Locked, candidate: &Candidate) -> Opti
 
 /// An error if a candidate is another extension than the installed one with this package, which may have another name in
 /// the lock.
-fn check_same(locked: &Locked, package: Option<&Package>, candidate: &Candidate) -> Result<()> {
+fn check_same(
+    place: &Place,
+    locked: &Locked,
+    package: Option<&Package>,
+    candidate: &Candidate,
+) -> Result<()> {
     let old = package.map_or(&locked.name, |package| &package.name);
     if candidate.package.name == *old {
         return Ok(());
@@ -163,10 +169,10 @@ fn check_same(locked: &Locked, package: Option<&Package>, candidate: &Candidate)
     } else {
         format!(", which is installed as `{name}`")
     };
-    let source = shown(&candidate.release.source);
+    let (source, option) = (shown(&candidate.release.source), place.option());
     Err(wrong!(
-        "{source} is the extension `{}`, and no version of `{}`{called}; nothing was changed. `acp-chain add` adds \
-         it beside that one, which `acp-chain remove {name}` removes",
+        "{source} is the extension `{}`, and no version of `{}`{called}; nothing was changed. \
+         `acp-chain add SOURCE{option}` adds it beside that one, which `acp-chain remove {name}{option}` removes",
         quote(&candidate.package.name, MAX_QUOTE),
         quote(old, MAX_QUOTE)
     ))

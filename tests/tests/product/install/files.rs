@@ -269,7 +269,7 @@ fn the_lock_brings_everything_back_and_what_changed_meanwhile_is_told() {
     world.package("project/it.wasm", "it", "1.3.0", &["prompts.read"]);
     let told = world.fail(&["install"]);
     assert!(
-        told.contains("is locked: it was changed since. `acp-chain update`"),
+        told.contains("is locked: it was changed since. `acp-chain update it --manifest "),
         "{told}"
     );
     assert!(world.components().is_empty());
@@ -497,7 +497,7 @@ fn an_update_is_of_the_same_extension_by_whatever_name_it_is_installed() {
         );
         assert!(told.contains(&expected), "{told}\nlacks\n{expected}");
         assert!(
-            told.contains(&format!("`acp-chain remove {name}`")),
+            told.contains(&format!("`acp-chain remove {name} --manifest ")),
             "{told}"
         );
         assert_eq!(world.locked(name), before);
