@@ -52,9 +52,10 @@ pub fn agrees(yes: bool, question: &str) -> Result<bool> {
     Ok(is_agreed)
 }
 
-/// Whether the user agrees when asked on the terminal; `unasked` if there is none.
+/// Whether the user agrees when asked on the terminal; `unasked` if there is none, or if what is asked about, on standard
+/// output, goes elsewhere: the user may see a part of it, or nothing.
 pub fn ask(question: &str, unasked: Result<bool>) -> Result<bool> {
-    if !stdin().is_terminal() || !out::has_error_terminal() {
+    if !stdin().is_terminal() || !out::is_terminal() || !out::has_error_terminal() {
         return unasked;
     }
     out::write(format_args!("{question} [y/N] "));

@@ -1,5 +1,7 @@
 //! Questions to a user at a terminal, who answers yes or no.
 
+use std::process::Stdio;
+
 use acp_chain_tests::terminal::Terminal;
 
 use super::world::{World, digest};
@@ -32,6 +34,27 @@ fn only_yes_is_yes() {
     );
     assert!(shown.contains("`it` is installed, and used by "), "{shown}");
     assert_eq!(world.lock().extensions().count(), 1);
+}
+
+#[test]
+fn nobody_is_asked_about_what_goes_elsewhere() {
+    let world = World::new();
+    world.package("it.wasm", "it", "1.0.0", &["prompts.read"]);
+    let mut terminal = Terminal::open().unwrap();
+    let mut command = world.command(&world.program);
+    command
+        .args(["add", "it.wasm", "--manifest"])
+        .arg(world.manifest())
+        .stdin(terminal.stream().unwrap())
+        .stdout(Stdio::null())
+        .stderr(terminal.stream().unwrap());
+    let mut running = command.spawn().unwrap();
+    drop(command);
+    terminal.types("y\n").unwrap();
+    let shown = terminal.shown();
+    assert!(!running.wait().unwrap().success(), "{shown}");
+    assert!(shown.contains("there is no terminal to ask on"), "{shown}");
+    assert!(world.lock().is_empty() && world.components().is_empty());
 }
 
 #[test]
