@@ -31,8 +31,10 @@ impl Change {
                 .map(|new| format!("is signed by {new}, was not signed")),
         });
         change.version(old, new);
-        change.list("power", &old.powers, &new.powers);
-        change.list("import", &old.imports, &new.imports);
+        // What a guard does not see, it does not decide about.
+        let is_relied_on = old.guard;
+        change.list("power", &old.powers, &new.powers, is_relied_on);
+        change.list("import", &old.imports, &new.imports, false);
         let methods = |release: &Release| {
             let named = release.methods.iter();
             let each = named.flat_map(|(name, actions)| {
@@ -40,14 +42,14 @@ impl Change {
             });
             each.collect::<Vec<_>>()
         };
-        change.list("method", &methods(old), &methods(new));
+        change.list("method", &methods(old), &methods(new), is_relied_on);
         // Values have units and are not compared by size: any difference counts as more.
         let limits = |release: &Release| {
             let limits = release.limits.iter();
             let each = limits.map(|(key, value)| format!("{key} = {value}"));
             each.collect::<Vec<_>>()
         };
-        change.list("limit", &limits(old), &limits(new));
+        change.list("limit", &limits(old), &limits(new), false);
         match (old.guard, new.guard) {
             (false, true) => change.more.push(
                 "becomes a guard: it stands next to the agent, and may change what other guards decide".to_owned(),
@@ -88,13 +90,20 @@ impl Change {
         }
     }
 
-    fn list(&mut self, what: &str, old: &[String], new: &[String]) {
+    /// Compares two lists. `is_relied_on` means that less needs consent, too.
+    fn list(&mut self, what: &str, old: &[String], new: &[String], is_relied_on: bool) {
         let added = new.iter().filter(|one| !old.contains(one));
         self.more
             .extend(added.map(|one| format!("also wants the {what} `{one}`")));
         let removed = old.iter().filter(|one| !new.contains(one));
-        self.same
-            .extend(removed.map(|one| format!("no longer wants the {what} `{one}`")));
+        if is_relied_on {
+            self.more.extend(
+                removed.map(|one| format!("is a guard, and no longer wants the {what} `{one}`")),
+            );
+        } else {
+            self.same
+                .extend(removed.map(|one| format!("no longer wants the {what} `{one}`")));
+        }
     }
 }
 
@@ -236,5 +245,18 @@ mod tests {
             panic!("other proxies may change what it decides");
         };
         assert!(more.starts_with("is no longer a guard: "), "{more}");
+        let blind = Release {
+            powers: Vec::new(),
+            methods: [].into(),
+            ..guard.clone()
+        };
+        assert_eq!(
+            Change::between(&guard, &blind).more,
+            [
+                "is a guard, and no longer wants the power `prompts.read`",
+                "is a guard, and no longer wants the power `prompts.change`",
+                "is a guard, and no longer wants the method `read _x`",
+            ]
+        );
     }
 }
