@@ -15,7 +15,8 @@ pub enum Location {
 }
 
 impl Location {
-    /// Parses a text: an `https:` URL, an `http:` URL of this machine, a `file:` URL, or a path relative to `folder`.
+    /// Parses a text: an `https:` URL, an `http:` URL of this machine, or a path, perhaps in a `file:` URL. A relative
+    /// path is in `folder`.
     ///
     /// # Errors
     /// If it is a URL of another kind.
@@ -23,13 +24,12 @@ impl Location {
         if text.starts_with("https://") || text.starts_with("http://") {
             return Ok(Self::Web(text.to_owned()));
         }
-        if let Some(path) = text.strip_prefix("file://") {
-            return Ok(Self::File(path.into()));
-        }
-        if text.contains("://") {
+        let path = text.strip_prefix("file://").unwrap_or(text);
+        if path.contains("://") {
             Err(Error::Location(text.to_owned()))
         } else {
-            Ok(Self::File(folder.join(text)))
+            // Also behind `file://`: the working directory of a later command may be a repository of others.
+            Ok(Self::File(folder.join(path)))
         }
     }
 
@@ -60,6 +60,21 @@ impl fmt::Display for Location {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_never_depends_on_the_working_directory() {
+        let parse = |text: &str| Location::parse(text, Path::new("/home"));
+        for (text, expected) in [
+            ("a.json", "/home/a.json"),
+            ("/etc/a.json", "/etc/a.json"),
+            ("file://a.json", "/home/a.json"),
+            ("file:///etc/a.json", "/etc/a.json"),
+        ] {
+            assert_eq!(parse(text).unwrap().to_string(), expected, "{text}");
+        }
+        assert!(parse("ftp://host/a").is_err() && parse("file://ftp://host/a").is_err());
+    }
 
     #[test]
     fn only_an_address_has_a_query_behind_its_file() {
