@@ -76,6 +76,7 @@ impl ManifestArg {
         }
         if changes != Changes::Nothing {
             home::check_writable(place.store.folder())?;
+            place.check_lock()?;
         }
         if changes == Changes::Manifest {
             place.check_manifest()?;
@@ -90,6 +91,24 @@ impl Place {
         let manifest = real(&self.manifest).unwrap_or_else(|_| self.manifest.clone());
         let folder = manifest.parent().unwrap_or(&manifest);
         Ok(home::check_writable(folder)?)
+    }
+
+    /// An error if the lock is a link, and the manifest, which the user has named, is none: in a repository of others, the
+    /// lock could lead to the user's own one.
+    fn check_lock(&self) -> Result<()> {
+        let lock = Lock::beside(&self.manifest);
+        let is_link = |path: &Path| {
+            let about = path.symlink_metadata();
+            about.is_ok_and(|about| about.is_symlink())
+        };
+        let is_own = home::config_file().as_ref() == Some(&self.manifest);
+        if is_own || !is_link(&lock) || is_link(&self.manifest) {
+            return Ok(());
+        }
+        Err(wrong!(
+            "{}: it is a link, perhaps to the lock of another manifest; nothing was changed. Put a file in its place",
+            quote(&lock.display().to_string(), MAX_QUOTE)
+        ))
     }
 
     /// The manifest, for people.

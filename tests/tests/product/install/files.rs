@@ -507,6 +507,18 @@ fn an_update_is_of_the_same_extension_by_whatever_name_it_is_installed() {
 }
 
 #[test]
+fn a_lock_that_leads_to_another_one_is_not_changed() {
+    let world = World::new();
+    world.package("it.wasm", "it", "1.0.0", &[]);
+    let other = world.path("other.lock");
+    fs::write(&other, "version = 1\n").unwrap();
+    std::os::unix::fs::symlink(&other, world.path("project/acp-chain.lock")).unwrap();
+    let told = world.fail(&["add", "it.wasm", "--yes"]);
+    assert!(told.contains("acp-chain.lock: it is a link"), "{told}");
+    assert_eq!(fs::read_to_string(other).unwrap(), "version = 1\n");
+}
+
+#[test]
 fn a_folder_is_told_with_the_file_in_it_that_is_meant() {
     let world = World::new();
     let folder = world.path("shout");
