@@ -44,6 +44,11 @@ struct Reply {
 }
 
 pub fn look(doctor: &Doctor) -> Findings {
+    // Nothing else starts then, either.
+    if home::check_owners().is_err() {
+        let none = "no agent was started, as other users may have changed what is launched: see the problem above";
+        return Ok(vec![Finding::note(none).run("acp-chain doctor")]);
+    }
     let (commands, mut findings) = match doctor.agent.command() {
         Ok(Some(command)) => (vec![command], Vec::new()),
         Ok(None) => known(doctor),

@@ -1,6 +1,7 @@
 //! Agents that do not start, do not answer, or have requirements.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use acp_chain_tests::host;
 use acp_chain_tests::process::gone;
@@ -17,6 +18,22 @@ fn an_agent_that_is_not_there_is_named() {
         remedy.contains("install it, or give its full path"),
         "{remedy}"
     );
+}
+
+#[test]
+fn no_agent_is_started_that_others_may_have_named() {
+    let user = User::new();
+    let started = user.path("started");
+    let script = format!("touch {}", started.display());
+    user.does(&["agent", "add", "it", "--", "sh", "-c", &script]);
+    let agents = user.path(".local/share/acp-chain/agents");
+    fs::set_permissions(&agents, fs::Permissions::from_mode(0o777)).unwrap();
+    let found = user.doctor(&[]);
+    found.among("program", "others may write to");
+    assert!(!started.exists());
+    fs::set_permissions(&agents, fs::Permissions::from_mode(0o700)).unwrap();
+    user.doctor(&[]);
+    assert!(started.exists());
 }
 
 #[tokio::test]
