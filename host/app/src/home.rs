@@ -11,7 +11,7 @@ use directories::{BaseDirs, ProjectDirs};
 
 use crate::serve_settings::ServeSettings;
 use crate::{Error, compile, trail};
-use acp_chain_extension::{Carried, Installed, Revoked, Store};
+use acp_chain_extension::{Carried, Installed, Lock, Revoked, Store};
 use acp_chain_manifest::{Manifest, ManifestError, User};
 use acp_chain_project::Records;
 use acp_chain_rpc::untrusted::Untrusted;
@@ -198,8 +198,11 @@ pub fn sockets() -> Vec<PathBuf> {
 
 /// The user's files of this program: what they are, where, and of which kind.
 fn kept() -> impl Iterator<Item = (&'static str, PathBuf, UserFiles)> {
+    // It has the powers that the user agreed to.
+    let lock = config_file().map(|file| Lock::beside(&file));
     let files = [
         ("your config.toml", config_file(), UserFiles::Settings),
+        ("the lock of your config.toml", lock, UserFiles::Settings),
         ("compiled code", code_cache(), UserFiles::Cache),
         ("installed extensions", extensions(), UserFiles::Data),
         ("installed agents", agents(), UserFiles::Data),

@@ -376,6 +376,7 @@ async fn nor_a_directory_that_is_given_to_anybody() {
 async fn what_others_may_change_keeps_the_chain_from_starting_and_the_error_has_the_command() {
     for (variable, place) in [
         ("XDG_CONFIG_HOME", "home/acp-chain/config.toml"),
+        ("XDG_CONFIG_HOME", "home/acp-chain/config.lock"),
         ("XDG_CONFIG_HOME", "home/acp-chain"),
         ("XDG_CACHE_HOME", "home/acp-chain/compiled"),
         ("XDG_STATE_HOME", "home"),
@@ -385,6 +386,7 @@ async fn what_others_may_change_keeps_the_chain_from_starting_and_the_error_has_
         let (home, place) = (project.path("home"), project.path(place));
         fs::create_dir_all(home.join("acp-chain/compiled")).unwrap();
         fs::write(home.join("acp-chain/config.toml"), "").unwrap();
+        fs::write(home.join("acp-chain/config.lock"), "version = 1\n").unwrap();
         fs::set_permissions(&place, Permissions::from_mode(0o777)).unwrap();
         let mends = format!("`chmod go-w '{}'` ends that", place.display());
         let mut check = project.check();
