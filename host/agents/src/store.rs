@@ -241,8 +241,8 @@ mod tests {
         let agents = top.path().join("agents");
         let store = Store::new(agents.clone(), |path, bytes| fs::write(path, bytes));
         let changing = store.change().unwrap();
-        let room = changing.room("it", "1.0.0").unwrap();
-        for folder in [&*agents, &*agents.join("it"), room.path()] {
+        let _room = changing.room("it", "1.0.0").unwrap();
+        for folder in [&*agents, &*agents.join("it")] {
             let mode = fs::metadata(folder).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
         }
