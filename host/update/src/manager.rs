@@ -129,6 +129,10 @@ fn cargo(folder: &Path) -> Option<Manager> {
     let mut manager = Manager::named("cargo");
     if let Some(path) = source.strip_prefix("path+file://") {
         manager.command = Some(format!("cargo install --force --path {path}"));
+    } else if let Some(repository) = source.strip_prefix("git+") {
+        // In a registry, the name may be somebody else's.
+        let url = repository.split(['?', '#']).next().unwrap_or_default();
+        manager.command = Some(format!("cargo install --force --git {url} acp-chain-cli"));
     }
     Some(manager)
 }
@@ -229,5 +233,11 @@ mod tests {
         );
         fs::write(&list, entry.replace("path+file", "registry+https")).unwrap();
         assert!(shown(&program).ends_with("cargo install --force acp-chain-cli"));
+        let from_git = "git+https://host/acp-chain?branch=main#0123abcd";
+        fs::write(&list, entry.replace("path+file:///src/host/cli", from_git)).unwrap();
+        assert!(
+            shown(&program)
+                .ends_with(": cargo install --force --git https://host/acp-chain acp-chain-cli")
+        );
     }
 }
