@@ -24,6 +24,9 @@ const LONGEST: usize = 10 * MAX_QUOTE;
 /// How many equal characters are shown on either side of the difference of two long texts.
 const AROUND: usize = 40;
 
+/// With more lines than this, the first ones may have scrolled away when the user is asked.
+const SCREEN: usize = 50;
+
 /// The text that is shown about a project.
 pub struct Question {
     pub lines: Vec<String>,
@@ -67,6 +70,10 @@ pub fn all(opened: &OpenProject) -> Question {
     for ProxyPlan { entry, .. } in &opened.proxies {
         lines.push(String::new());
         lines.extend(one(opened, entry, &quotes));
+    }
+    if lines.len() > SCREEN {
+        lines.push(String::new());
+        lines.extend(short(opened).lines());
     }
     quotes.question(lines)
 }

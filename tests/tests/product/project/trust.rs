@@ -66,6 +66,16 @@ fn what_a_proxy_may_newly_do_is_shown_before_how_it_is_configured() {
     assert!(marked < place("config.text: nothing → \"x\""), "{text}");
 }
 
+#[test]
+fn a_question_that_scrolls_ends_with_what_it_is_in_short() {
+    let world = World::shouting();
+    let named = |at| SHOUT.replace("id = \"shout\"", &format!("id = \"p{at}\""));
+    world.manifest(&(0..8).map(named).collect::<String>());
+    let (_, text) = world.typed("n\n");
+    assert_eq!(text.matches("In short: ").count(), 2, "{text}");
+    assert!(text.rfind("In short: ") > text.rfind("p7"), "{text}");
+}
+
 /// A manifest with rules of more than a thousand bytes, and with one more rule.
 fn ruled(more: &str) -> String {
     let rules = "{ decision = \"ask\", path = \"./src/**\" }, ".repeat(40);
