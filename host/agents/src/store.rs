@@ -126,6 +126,10 @@ impl Store {
             path: path.clone(),
             wrong,
         };
+        // It names a program, which is beside it.
+        for place in [&self.folder.join(name), &path] {
+            files::check_owner(place).map_err(|exposed| wrong(exposed.to_string()))?;
+        }
         let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
         let record: Record =
             toml::from_str(&text).map_err(|error| wrong(error.message().to_owned()))?;
@@ -246,6 +250,34 @@ mod tests {
             let mode = fs::metadata(folder).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
         }
+    }
+
+    #[test]
+    fn an_agent_that_others_can_change_is_not_launched_and_can_be_removed() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let top = tempfile::tempdir().unwrap();
+        let store = Store::new(top.path().to_owned(), |path, bytes| fs::write(path, bytes));
+        let changing = store.change().unwrap();
+        let record = Record {
+            name: "it".to_owned(),
+            command: vec!["/bin/sh".to_owned()],
+            ..Record::default()
+        };
+        changing.put(&record, None).unwrap();
+        let file = store.path("it");
+        for (place, usual) in [(top.path().join("it"), 0o700), (file, 0o600)] {
+            let set = |mode| fs::set_permissions(&place, fs::Permissions::from_mode(mode));
+            set(0o777).unwrap();
+            let error = store.find("it").unwrap_err().to_string();
+            assert!(error.contains("others may write to"), "{error}");
+            assert!(error.contains("`acp-chain agent remove it`"), "{error}");
+            set(usual).unwrap();
+            assert_eq!(store.find("it").unwrap(), record);
+        }
+        fs::set_permissions(top.path().join("it"), fs::Permissions::from_mode(0o777)).unwrap();
+        changing.remove("it").unwrap();
+        assert!(store.names().unwrap().is_empty());
     }
 
     #[test]
