@@ -152,6 +152,11 @@ pub fn show(entry: &Entry, staged: &Staged) {
             say!("  {what:<11}{value}");
         }
     }
+    let registry = record.registry.as_deref().map(Path::new);
+    let file = registry.filter(|registry| registry.is_absolute());
+    if let Some(Err(why)) = file.map(home::check_owner) {
+        say!("! the registry is not yours alone: {why}");
+    }
     say!("  {:<11}{}", "size", about(staged.size));
     say!("  {:<11}{}", "launches", command(record));
     for (key, value) in &record.env {

@@ -113,6 +113,19 @@ fn a_registry_that_windows_and_git_have_touched_is_read() {
 }
 
 #[test]
+fn a_registry_that_others_can_change_is_marked_in_the_question() {
+    let world = World::new();
+    world.server.put("/it.tgz", tar_gz(&[("run", SCRIPT)]));
+    let agent = world.binary("it", "1.0.0", "/it.tgz", json!({ "cmd": "run" }));
+    let file = world.path("registry.json");
+    fs::write(&file, json!({ "agents": [agent] }).to_string()).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    let shown = world.does(&add("it", file.to_str().unwrap()));
+    let mark = "! the registry is not yours alone: others may write to ";
+    assert!(shown.contains(mark), "{shown}");
+}
+
+#[test]
 fn variables_that_load_code_are_marked_in_the_question() {
     let world = World::new();
     world.server.put("/it.tgz", tar_gz(&[("run", SCRIPT)]));
