@@ -20,6 +20,9 @@ use crate::{Kind, Line, Role};
 /// The connection of all lines read from the reference conductor's trace.
 pub(super) const CONNECTION: &str = "conductor";
 
+/// The first second that has no date of four digits, and so none in a trace.
+const YEAR_10000: u64 = 253_402_300_800;
+
 /// The name of the host, which is no part of the reference conductor's traces.
 const HOST: &str = "acp-chain";
 
@@ -201,6 +204,7 @@ impl Incoming {
     pub(crate) fn line(&mut self, text: &[u8]) -> serde_json::Result<Line> {
         let event: Event = serde_json::from_slice(text)?;
         let time = Duration::try_from_secs_f64(event.ts).ok();
+        let time = time.filter(|time| time.as_secs() < YEAR_10000);
         let time = time.and_then(|time| UNIX_EPOCH.checked_add(time));
         let mut line = Line {
             // Times are relative to the beginning of the trace, which is unknown.

@@ -142,6 +142,22 @@ fn traces_of_the_reference_conductor_are_converted() {
 }
 
 #[test]
+fn a_time_of_the_reference_conductor_that_has_no_date_is_left_out() {
+    for (ts, is_date) in [
+        ("253402300799", true),
+        ("253402300800", false),
+        ("1e300", false),
+        ("-1", false),
+    ] {
+        let theirs = format!(
+            r#"{{"type":"notification","ts":{ts},"from":"Client","to":"Agent","method":"m","params":{{}}}}"#
+        );
+        let (_, line) = Reader::new(theirs.as_bytes()).next().unwrap().unwrap();
+        assert_eq!(!line.time.is_empty(), is_date, "{ts}: {}", line.time);
+    }
+}
+
+#[test]
 fn no_trace_makes_a_converter_panic_or_lose_its_form() {
     let hostile = r#"{"connection":"x","version":1,"time":"9999-99-99","proxies":["client","agent","client"]}
 {"connection":"x","time":"2026-01-01T00:00:00Z","from":"agent","to":"agent","kind":"request","request":18446744073709551615,"waited":18446744073709551615}
