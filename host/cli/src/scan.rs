@@ -112,18 +112,19 @@ impl Scan {
         if let Some(prices) = &self.prices {
             report = report.with_prices(prices, &self.currency);
         }
-        if let Some(path) = &self.html {
+        let page = self.html.as_ref().map_or(Ok(()), |path| {
             let shown = Untrusted::new(path.display());
             let written = std::path::absolute(path)
                 .and_then(|path| disk::write(&path, report.to_html().as_bytes()));
-            written.map_err(|error| wrong!("{shown}: the page cannot be written: {error}"))?;
-        }
+            written.map_err(|error| wrong!("{shown}: the page cannot be written: {error}"))
+        });
+        // A page that cannot be written does not cost the report.
         if self.json {
             say!("{}", report.to_json()?);
         } else {
             put!("{report}");
         }
-        Ok(())
+        page
     }
 
     fn manifest(&self, user: &User, installed: &Installed) -> Result<Manifest> {

@@ -1,10 +1,12 @@
-//! Finds recordings in the folders of agents. Links, pipes and other special files are passed over.
+//! Finds recordings in the folders of agents. Links, pipes and other special files are passed over. A folder that cannot
+//! be read is found as a recording, so that whatever reads it says so.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::format::{DATABASE, Format, Home, Place, ends};
 
@@ -40,7 +42,7 @@ impl Recording {
     }
 }
 
-/// The recordings of an agent, in the order of their names. A folder that cannot be read has none.
+/// The recordings of an agent, in the order of their names, and the folders that cannot be read.
 pub fn find(format: Format, home: &Home) -> Vec<Recording> {
     let Some(place) = format.place(home) else {
         return Vec::new();
@@ -67,14 +69,29 @@ fn in_place(format: Format, place: &Place) -> Vec<Recording> {
     // Links are not followed.
     let walk = WalkDir::new(&place.folder).min_depth(1);
     let entries = walk.max_depth(place.depth + 1).into_iter().take(MOST);
-    let files = entries.flatten().filter(|entry| {
+    let is_one = |entry: &DirEntry| {
         let within = entry.path().strip_prefix(&place.folder);
         entry.file_type().is_file() && within.is_ok_and(place.is_one)
-    });
-    let found = files.filter_map(|file| {
-        let size = file.metadata().ok()?.len();
-        let path = file.into_path();
-        Some(Recording { format, path, size })
+    };
+    let found = entries.filter_map(|entry| match entry {
+        Ok(file) if is_one(&file) => {
+            let size = file.metadata().ok()?.len();
+            let path = file.into_path();
+            Some(Recording { format, path, size })
+        }
+        Ok(_) => None,
+        Err(error) => unreadable(format, &error),
     });
     found.collect()
+}
+
+/// A folder that cannot be read, and may have recordings; `None` if there is none.
+fn unreadable(format: Format, error: &walkdir::Error) -> Option<Recording> {
+    let cause = error.io_error()?.kind();
+    let path = error.path().filter(|_| cause != ErrorKind::NotFound)?;
+    Some(Recording {
+        format,
+        path: path.to_owned(),
+        size: 0,
+    })
 }

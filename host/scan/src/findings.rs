@@ -75,7 +75,7 @@ pub(crate) enum Problem {
     Damaged,
     /// A line is too long.
     TooLong,
-    /// The file cannot be read, or not to its end.
+    /// The file or folder cannot be read, or not to its end.
     Unreadable,
     /// It is not a database of opencode's, or of a newer version.
     NoDatabase,
@@ -98,6 +98,8 @@ pub struct Totals {
     pub prompts: u64,
     /// Calls of tools.
     pub calls: u64,
+    /// Files that have something, in which nothing was recognized.
+    pub unrecognized: u64,
 }
 
 /// Findings of one kind.
@@ -214,5 +216,6 @@ impl AddAssign for Totals {
         self.sessions += other.sessions;
         self.prompts += other.prompts;
         self.calls += other.calls;
+        self.unrecognized += other.unrecognized;
     }
 }

@@ -17,7 +17,7 @@
 //!
 //! Invariants: recordings are hostile. Nothing is written, started or sent. No file is kept in memory as a whole, links
 //! are not followed, and what is kept of recordings is bounded. A report has no secret that the default rules of
-//! `acp-chain-secrets` find.
+//! `acp-chain-secrets` find, except in names of files.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

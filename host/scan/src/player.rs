@@ -63,6 +63,8 @@ pub(crate) struct Player {
     /// The format of the present recording, and where the present event is.
     format: Format,
     place: Place,
+    /// Whether something of the present recording is in the findings, or why it is not.
+    is_reported: bool,
     pub(crate) findings: Findings,
 }
 
@@ -105,6 +107,7 @@ impl Player {
             session: None,
             format: Format::Trace,
             place: Place::default(),
+            is_reported: false,
             findings: Findings::default(),
         };
         player.greet().await?;
@@ -129,6 +132,7 @@ impl Player {
     pub(crate) fn begin(&mut self, recording: usize, about: &Recording) {
         self.format = about.format;
         self.place = Place { recording, line: 0 };
+        self.is_reported = false;
         let totals = self.totals();
         totals.recordings += 1;
         totals.bytes = totals.bytes.saturating_add(about.size);
@@ -137,6 +141,7 @@ impl Player {
     /// Plays an event of a line of the recording.
     pub(crate) async fn play(&mut self, line: u64, event: Event) -> Result<(), StageError> {
         self.place.line = line;
+        self.is_reported |= !matches!(event, Event::Session { .. });
         match event {
             Event::Session { id, cwd } => self.enter(id, cwd).await?,
             Event::Prompt(texts) => self.prompt(&texts).await?,
@@ -149,7 +154,15 @@ impl Player {
 
     /// Notes that a part of the recording was not played.
     pub(crate) fn problem(&mut self, problem: Problem) {
+        self.is_reported = true;
         self.findings.problem(problem, self.place.recording);
+    }
+
+    /// Counts the recording if nothing in it was recognized: it has no prompt, or a newer version has written it.
+    pub(crate) fn count_unrecognized(&mut self, about: &Recording) {
+        if !self.is_reported && about.size > 0 {
+            self.totals().unrecognized += 1;
+        }
     }
 
     /// Ends the sessions of a recording.

@@ -132,7 +132,9 @@ async fn play(
         Some(reader) => lines(player, recording, reader, progress).await?,
         None => rows(player, recording, progress).await?,
     }
-    player.end().await
+    player.end().await?;
+    player.count_unrecognized(recording);
+    Ok(())
 }
 
 /// Plays a recording of lines.
@@ -232,11 +234,15 @@ async fn rows(
 
 /// Opens a file. Opening a pipe would wait for a writer.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    if fs::metadata(path)?.is_file() {
-        File::open(path)
-    } else {
-        Err(io::Error::other("it is not a file"))
+    let about = fs::metadata(path)?;
+    if about.is_file() {
+        return File::open(path);
     }
+    if about.is_dir() {
+        // Why it cannot be read says more.
+        drop(fs::read_dir(path)?);
+    }
+    Err(io::Error::other("it is not a file"))
 }
 
 fn flaw(error: &serde_json::Error) -> Problem {

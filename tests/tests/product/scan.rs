@@ -260,6 +260,27 @@ fn what_is_too_long_for_the_chain_and_sessions_without_number_hide_nothing() {
 }
 
 #[test]
+fn a_file_in_which_nothing_is_recognized_is_counted() {
+    let world = world();
+    let folder = world.path("home/.claude/projects/-work");
+    fs::create_dir_all(&folder).unwrap();
+    let newer = r#"{"kind":"prompt","session":"s","parts":["Go"]}"#;
+    fs::write(folder.join("newer.jsonl"), newer).unwrap();
+    fs::write(folder.join("empty.jsonl"), "").unwrap();
+    let report = report(&world, &world.path("home"), "claude");
+    let read = &report["recordings"][0];
+    assert_eq!(read["recordings"], 2, "{report}");
+    assert_eq!(read["unrecognized"], 1, "{report}");
+    let args = ["--home", "home", "--html", "nowhere/report.html"];
+    let output = scan(&world, &args);
+    assert!(!output.is_success);
+    let counted = "files in which nothing was recognized: 1";
+    assert!(output.out.contains(counted), "{output:?}");
+    let failed = "the page cannot be written";
+    assert!(output.err.contains(failed), "{output:?}");
+}
+
+#[test]
 fn a_trace_of_ours_is_played_as_well() {
     let world = world();
     let message = |from: &str, kind: &str, method: &str, number: u64, params: &str| {

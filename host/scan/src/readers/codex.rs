@@ -52,7 +52,8 @@ struct Item<'i> {
     call_id: Option<String>,
     name: Option<String>,
     namespace: Option<String>,
-    arguments: Option<String>,
+    /// JSON text in a text; of some calls that are not played, an object.
+    arguments: Option<&'i RawValue>,
     input: Option<&'i RawValue>,
     action: Option<&'i RawValue>,
     output: Option<&'i RawValue>,
@@ -170,8 +171,9 @@ impl Codex {
             "local_shell_call" => "shell",
             _ => item.name.as_deref()?,
         };
-        let arguments = item.arguments.as_deref();
-        let arguments = arguments
+        let given = item.arguments.and_then(string);
+        let arguments = given
+            .as_deref()
             .or(item.action.map(RawValue::get))
             .unwrap_or("null");
         if let "exec_command" | "shell" | "shell_command" | "container.exec" = name {

@@ -151,16 +151,17 @@ impl Gemini {
         if !self.calls.is_new(id) {
             return Ok(());
         }
-        let List(parts): List<Part> = serde_json::from_str(result.get())?;
+        let parts = parts(result)?;
         let begun = hooks::Event {
             call: Some(id.clone()),
             cwd: self.project.clone(),
             ..recorded("gemini", &call.name, text_of(call.args))
         };
-        let responses = parts
-            .iter()
-            .filter_map(|part| part.function_response.as_ref());
-        let texts = responses.flat_map(|response| output(response.response));
+        let texts = parts.into_iter().flat_map(|part| {
+            let response = part.function_response;
+            let response = response.map(|response| output(response.response));
+            part.text.into_iter().chain(response.into_iter().flatten())
+        });
         let failed = call.status.as_deref() == Some("error");
         events.extend(whole_call(begun, texts.collect(), failed));
         Ok(())
@@ -169,11 +170,27 @@ impl Gemini {
 
 /// The texts of a user's message.
 fn texts(content: &RawValue) -> serde_json::Result<Vec<String>> {
-    if let Some(text) = string(content) {
-        return Ok(vec![text]);
+    let parts = parts(content)?.into_iter();
+    Ok(parts.filter_map(|part| part.text).collect())
+}
+
+/// The parts of content: of a list, or a single one. Each may be a text.
+fn parts(content: &RawValue) -> serde_json::Result<Vec<Part<'_>>> {
+    if !content.get().starts_with('[') {
+        return Ok(vec![part(content)?]);
     }
-    let List(parts): List<Part> = serde_json::from_str(content.get())?;
-    Ok(parts.into_iter().filter_map(|part| part.text).collect())
+    let List(parts): List<&RawValue> = serde_json::from_str(content.get())?;
+    parts.into_iter().map(part).collect()
+}
+
+fn part(json: &RawValue) -> serde_json::Result<Part<'_>> {
+    match string(json) {
+        Some(text) => Ok(Part {
+            text: Some(text),
+            function_response: None,
+        }),
+        None => serde_json::from_str(json.get()),
+    }
 }
 
 impl From<&Usage> for Tokens {

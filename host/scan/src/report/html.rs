@@ -66,10 +66,17 @@ impl Page<'_> {
             "sessions",
             "prompts",
             "calls of tools",
+            "files in which nothing was recognized",
         ];
         let rows = self.0.recordings.iter().map(|read| {
             let all = &read.totals;
-            let counts = numbers(&[all.recordings, all.sessions, all.prompts, all.calls]);
+            let counts = numbers(&[
+                all.recordings,
+                all.sessions,
+                all.prompts,
+                all.calls,
+                all.unrecognized,
+            ]);
             format!("<td>{}</td>{counts}", read.format.as_str())
         });
         table(f, "Recordings", &names, rows)

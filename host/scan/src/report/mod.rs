@@ -1,7 +1,7 @@
 //! What would have happened: as a value that is JSON, as text, and as a page.
 //!
 //! All texts from recordings are shown without the secrets that the default rules find, without control characters and
-//! cut.
+//! cut. Names of files are whole, so that the files can be found.
 
 mod html;
 mod text;
@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::find::Recording;
 use crate::findings::{Findings, Group, Place, Problem};
 use crate::format::Format;
+use crate::masks::Masks;
 use crate::tokens::{Prices, Tokens};
 
 pub use crate::findings::{Decision, Totals, Within};
@@ -131,6 +132,7 @@ pub struct Missed {
 impl Report {
     /// The report about these findings.
     pub(crate) fn of(chain: Vec<String>, recordings: &[Recording], found: Findings) -> Self {
+        let masks = Masks::default();
         let file = |number: usize| {
             let recording = recordings.get(number);
             recording.map_or_else(String::new, |recording| {
@@ -185,13 +187,13 @@ impl Report {
             used: used
                 .map(|((format, model), tokens)| Used {
                     format,
-                    model: shown(&model),
+                    model: masks.shown(&model),
                     tokens,
                 })
                 .collect(),
             reported: costs
                 .map(|(currency, millionths)| Cost {
-                    currency: shown(&currency),
+                    currency: masks.shown(&currency),
                     millionths,
                 })
                 .collect(),
@@ -277,7 +279,7 @@ impl Problem {
             Self::Cut => "a line that ends in its middle",
             Self::Damaged => "a line that cannot be read",
             Self::TooLong => "a line that is too long",
-            Self::Unreadable => "the file cannot be read, or not to its end",
+            Self::Unreadable => "it cannot be read, or not to its end",
             Self::NoDatabase => "no database of opencode, or one of another version",
             Self::Refused => "a session that the chain refused",
             Self::Stuck => "the rest, as the chain does not go on",

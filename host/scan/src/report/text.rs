@@ -28,6 +28,13 @@ impl Display for Report {
                 "  {name:9} files: {}, sessions: {}, prompts: {}, calls of tools: {}",
                 all.recordings, all.sessions, all.prompts, all.calls
             )?;
+            if all.unrecognized > 0 {
+                writeln!(
+                    f,
+                    "            files in which nothing was recognized: {}",
+                    all.unrecognized
+                )?;
+            }
         }
         for left_out in &self.left_out {
             writeln!(f, "  left out: {left_out}")?;

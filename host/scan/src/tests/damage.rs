@@ -141,6 +141,52 @@ fn links_and_pipes_are_not_followed() {
     assert_eq!(own[0].path, folder.join("own.jsonl"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_is_found_and_says_why() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects");
+    std::fs::create_dir_all(home.path().join(".claude")).unwrap();
+    // A link to itself cannot be read by anyone.
+    std::os::unix::fs::symlink(&folder, &folder).unwrap();
+    let recordings = found(Format::Claude, home.path());
+    assert_eq!(recordings.len(), 1, "{recordings:?}");
+    assert_eq!((&recordings[0].path, recordings[0].size), (&folder, 0));
+    let error = crate::commands(&recordings[0], &mut |_, _| {}).unwrap_err();
+    assert!(matches!(error, crate::Unreadable::File(_)), "{error}");
+}
+
+#[test]
+fn a_search_for_tools_of_codex_is_no_damage() {
+    let line = r#"{"type":"response_item","payload":{"type":"tool_search_call","call_id":"c","execution":"client","arguments":{"query":"mail"}}}"#;
+    let (events, wrong) = read(Format::Codex, Path::new("s.jsonl"), line.as_bytes());
+    assert_eq!((events, wrong), (vec![], vec![]));
+}
+
+#[test]
+fn results_of_gemini_are_parts_a_part_or_a_text() {
+    for (result, expected) in [
+        (r#""it is done""#, r#"["it is done"]"#),
+        (
+            r#"{"functionResponse":{"response":{"output":"it is done"}}}"#,
+            r#"["it is done"]"#,
+        ),
+        (
+            r#"["one",{"text":"two"},{"functionResponse":{"response":{"output":"three"}}}]"#,
+            r#"["one", "two", "three"]"#,
+        ),
+        (r#"{"inlineData":{"mimeType":"image/png"}}"#, "[]"),
+    ] {
+        let line = format!(
+            r#"{{"id":"m","type":"gemini","toolCalls":[{{"id":"c","name":"x","args":{{}},"result":{result}}}]}}"#
+        );
+        let (events, wrong) = read(Format::Gemini, Path::new("s.jsonl"), line.as_bytes());
+        assert!(wrong.is_empty(), "{result}: {wrong:?}");
+        let last = events.last().map(super::shown).unwrap_or_default();
+        assert!(last.ends_with(&format!("{{}} {expected}")), "{last}");
+    }
+}
+
 #[test]
 fn the_results_of_a_trace_count_once() {
     let trace = concat!(
