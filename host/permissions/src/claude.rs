@@ -311,6 +311,8 @@ fn of_refused_tool(
         "*" => return vec![Rule::new(decision, from)],
         "WebFetch" | "WebSearch" => Some("fetch"),
         "Glob" | "Grep" | "LS" => Some("search"),
+        // Without parentheses: `Bash` is of the same kind.
+        "PowerShell" => Some("execute"),
         _ => None,
     };
     let names = if tool.starts_with("mcp__") {

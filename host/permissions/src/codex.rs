@@ -226,6 +226,10 @@ fn read_server(file: &File, server: &str, node: &Node, import: &mut Import) {
             import.rules.push(rule);
         }
     }
+    if let Some(enabled) = node.get("enabled_tools") {
+        let from = file.source(enabled.line, format!("enabled_tools {server}"));
+        import.leave(from, "it says which tools there are, and no rule does");
+    }
     let default = node
         .get("default_tools_approval_mode")
         .map(|mode| ("*", mode));

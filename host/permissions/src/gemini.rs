@@ -15,6 +15,9 @@ use crate::rule::{Decision, Import, Rule, Source, refuse_tool};
 /// The modes in which Gemini asks, or lets tools run. In its mode `plan` it keeps to its own policies.
 const MODES: [&str; 3] = ["default", "autoEdit", "yolo"];
 
+/// At how many places the name of a server may end in that of a tool.
+const MOST_ENDS: usize = 16;
+
 /// The names of the tool that runs commands, in policies and in settings.
 const SHELL: &[&str] = &["run_shell_command", "ShellTool"];
 
@@ -186,6 +189,11 @@ fn made_of(entry: &Node, decision: Decision, from: &Source) -> Result<Vec<Rule>,
     if is_allowing && let Some(why) = narrowing(entry) {
         return Err(why);
     }
+    let decision = if decision == Decision::Deny && is_partial(entry) {
+        Decision::Ask
+    } else {
+        decision
+    };
     let texts = |name: &str| match entry.get(name) {
         None => Ok(None),
         Some(node) => node
@@ -234,6 +242,17 @@ fn narrowing(entry: &Node) -> Option<String> {
     let narrow = ["subagent", "interactive", "toolAnnotations"];
     let narrow = narrow.iter().find(|name| entry.get(name).is_some());
     narrow.map(|name| format!("`{name}` narrows it, which is no condition of a rule"))
+}
+
+/// Whether an entry denies only at times that no rule knows: not in the usual mode, without a person, or for some
+/// subagents or tools.
+fn is_partial(entry: &Node) -> bool {
+    let modes = entry.get("modes").and_then(Node::texts);
+    let is_unusual = modes.is_some_and(|modes| !modes.is_empty() && !modes.contains(&MODES[0]));
+    let interactive = entry.get("interactive").map(|node| &node.value);
+    let is_alone = matches!(interactive, Some(Value::Bool(false)));
+    let narrow = ["subagent", "toolAnnotations"];
+    is_unusual || is_alone || narrow.iter().any(|name| entry.get(name).is_some())
 }
 
 fn of_prefixes(prefixes: &[&str], decision: Decision, from: &Source) -> Result<Vec<Rule>, String> {
@@ -292,9 +311,34 @@ fn of_tool(name: &str, decision: Decision, from: &Source) -> Result<Vec<Rule>, S
     if name == ANY {
         return Ok(vec![Rule::new(decision, from)]);
     }
+    if let Some(rest) = name.strip_prefix("mcp_") {
+        return of_mcp_name(name, rest, decision, from);
+    }
     let kind = TOOLS.iter().find(|(tool, _)| *tool == name);
     let kind = kind.map(|(_, kind)| *kind);
     Ok(refuse_tool(decision, vec![name.to_owned()], kind, from))
+}
+
+/// Rules for a tool `mcp_SERVER_TOOL`, whose requests have both names apart. Either name may have `_`, so it is each
+/// server and tool that the name may mean.
+fn of_mcp_name(
+    name: &str,
+    rest: &str,
+    decision: Decision,
+    from: &Source,
+) -> Result<Vec<Rule>, String> {
+    if rest == ANY {
+        return of_server(ANY, &[], decision, from);
+    }
+    let ends = rest.match_indices('_').take(MOST_ENDS);
+    let titles = ends.map(|(at, _)| title(&rest[..at], &rest[at + 1..]));
+    let names = [name.to_owned()].into_iter().chain(titles).collect();
+    Ok(refuse_tool(decision, names, None, from))
+}
+
+/// How a request of Gemini names a tool of a server.
+fn title(server: &str, name: &str) -> String {
+    format!("{name} ({server} MCP Server)*")
 }
 
 /// Rules for tools of an MCP server: by the names that Gemini's hooks report, and the titles of its requests.
@@ -314,7 +358,7 @@ fn of_server(
     let names = if names.is_empty() { &all[..] } else { names };
     let titles = names.iter().flat_map(|name| {
         let hook = format!("mcp_{server}_{name}");
-        [hook, format!("{name} ({server} MCP Server)*")]
+        [hook, title(server, name)]
     });
     Ok(refuse_tool(decision, titles.collect(), None, from))
 }

@@ -66,12 +66,20 @@ pub(crate) fn read(folders: &Folders, import: &mut Import) {
     let own = folders.home.join(".opencode");
     files.extend(names.map(|name| (own.join(name), Scope::User)));
     files.extend(names.map(|name| (folders.system.opencode.join(name), Scope::System)));
-    let mut entries = Vec::new();
+    let mut trees = Vec::new();
     for (path, scope) in files {
         let file = File { path, scope };
         if let Some(tree) = file.json(import) {
-            read_tree(&file, &tree, &mut entries, folders, import);
+            trees.push((file, tree));
         }
+    }
+    // Any file may name the usual agent, whichever describes it.
+    let named = trees.iter();
+    let named = named.filter_map(|(_, tree)| tree.get("default_agent")?.text());
+    let usual: Vec<_> = named.chain(["build"]).collect();
+    let mut entries = Vec::new();
+    for (file, tree) in &trees {
+        read_tree(file, tree, &usual, &mut entries, folders, import);
     }
     for entry in entries.into_iter().rev() {
         take(entry, folders, import);
@@ -94,6 +102,7 @@ fn take(entry: Entry, folders: &Folders, import: &mut Import) {
 fn read_tree(
     file: &File,
     tree: &Node,
+    usual: &[&str],
     entries: &mut Vec<Entry>,
     folders: &Folders,
     import: &mut Import,
@@ -105,38 +114,46 @@ fn read_tree(
     }
     for agents in ["agent", "mode"] {
         for agent in tree.get(agents).map_or(&[][..], Node::members) {
-            read_agent(file, tree, agent, folders, import);
+            read_agent(file, usual, agent, folders, import);
         }
     }
+    for entry in turned_off(file, tree, import) {
+        take(entry, folders, import);
+    }
+}
+
+/// The entries for the `tools` of a file, or of an agent in it, that are turned off: opencode takes them for denials.
+fn turned_off(file: &File, tree: &Node, import: &mut Import) -> Vec<Entry> {
+    let mut entries = Vec::new();
     for tool in tree.get("tools").map_or(&[][..], Node::members) {
         let from = file.source(tool.node.line, format!("tools {}", tool.name));
         if matches!(tool.node.value, Value::Bool(false)) {
-            let entry = Entry {
+            entries.push(Entry {
                 key: match &*tool.name {
-                    "write" | "patch" => "edit".to_owned(),
+                    "write" | "patch" | "multiedit" => "edit".to_owned(),
                     name => name.to_owned(),
                 },
                 pattern: ANY.to_owned(),
                 decision: Decision::Deny,
                 from,
                 scope: file.scope,
-            };
-            take(entry, folders, import);
+            });
         } else {
             import.leave(from, "it says which tools there are, and no rule does");
         }
     }
+    entries
 }
 
 /// What is asked about for one agent is asked about for all, and before anything else. So is what the usual agent is
 /// denied; what another one is denied, opencode never asks about.
-fn read_agent(file: &File, tree: &Node, agent: &Member, folders: &Folders, import: &mut Import) {
-    let Some(permission) = agent.node.get("permission") else {
-        return;
-    };
-    let usual = tree.get("default_agent").and_then(Node::text);
-    let is_usual = agent.name == "build" || usual == Some(&*agent.name);
-    for entry in entries_of(file, permission, import).into_iter().rev() {
+fn read_agent(file: &File, usual: &[&str], agent: &Member, folders: &Folders, import: &mut Import) {
+    let mut entries = turned_off(file, &agent.node, import);
+    if let Some(permission) = agent.node.get("permission") {
+        entries.extend(entries_of(file, permission, import));
+    }
+    let is_usual = usual.contains(&&*agent.name);
+    for entry in entries.into_iter().rev() {
         match entry.decision {
             Decision::Deny if is_usual => {
                 let decision = Decision::Ask;

@@ -1,11 +1,12 @@
 //! What Gemini's settings say about tools.
 
-use super::{Ranked, Read, SHELL, of_prefixes, of_tool};
+use super::{Ranked, Read, SHELL, of_prefixes, of_server, of_tool};
 use crate::find::{File, Folders};
 use crate::node::Node;
 use crate::rule::{Decision, Import, Rule, Source};
 
 /// Priorities of what settings say.
+const SERVER_EXCLUDED: f64 = 4.9;
 const EXCLUDED: f64 = 4.4;
 const CONFIRMED: f64 = 4.35;
 const ALLOWED: f64 = 4.3;
@@ -17,6 +18,9 @@ const BESIDE_CORE: f64 = 4.24;
 /// The lists of what is allowed, and of which tools there are.
 const ALLOWED_LISTS: [&[&str]; 2] = [&["tools", "allowed"], &["allowedTools"]];
 const CORE_LISTS: [&[&str]; 2] = [&["tools", "core"], &["coreTools"]];
+
+/// The list of servers whose tools are denied.
+const SERVERS_EXCLUDED: &[&str] = &["mcp", "excluded"];
 
 /// What settings say about tools.
 pub(super) fn read(file: &File, folders: &Folders, read: &mut Read, import: &mut Import) {
@@ -31,7 +35,8 @@ pub(super) fn read(file: &File, folders: &Folders, read: &mut Read, import: &mut
         }
     }
     read_others(file, &tree, read);
-    let lists: [(&[&str], Decision, f64); 5] = [
+    let lists: [(&[&str], Decision, f64); 6] = [
+        (SERVERS_EXCLUDED, Decision::Deny, SERVER_EXCLUDED),
         (&["tools", "exclude"], Decision::Deny, EXCLUDED),
         (&["excludeTools"], Decision::Deny, EXCLUDED),
         (&["tools", "confirmationRequired"], Decision::Ask, CONFIRMED),
@@ -49,7 +54,11 @@ pub(super) fn read(file: &File, folders: &Folders, read: &mut Read, import: &mut
         for item in list.items() {
             let text = item.text().unwrap_or_default();
             let from = file.source(item.line, format!("{name} {text}"));
-            let made = of_setting(text, decision, &from);
+            let made = if names == SERVERS_EXCLUDED {
+                of_server(text, &[], decision, &from)
+            } else {
+                of_setting(text, decision, &from)
+            };
             read.ranked.push(Ranked {
                 priority,
                 decision,
@@ -61,7 +70,7 @@ pub(super) fn read(file: &File, folders: &Folders, read: &mut Read, import: &mut
             import.miss(file.source(list.line, name), "it is not a list of texts");
         }
     }
-    let others: [(&[&str], &str); 5] = [
+    let others: [(&[&str], &str); 4] = [
         (
             &["tools", "core"],
             "it says which tools there are, and no rule does",
@@ -69,10 +78,6 @@ pub(super) fn read(file: &File, folders: &Folders, read: &mut Read, import: &mut
         (
             &["coreTools"],
             "it says which tools there are, and no rule does",
-        ),
-        (
-            &["mcp", "excluded"],
-            "it says which servers there are, and no rule does",
         ),
         (
             &["mcp", "allowed"],

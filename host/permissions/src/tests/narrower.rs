@@ -108,6 +108,76 @@ fn policies_of_gemini_in_other_folders_may_deny() {
 }
 
 #[test]
+fn what_gemini_denies_at_times_is_asked_about_and_what_it_usually_denies_is_denied() {
+    for (narrowed, expected) in [
+        ("modes = ['plan']", Decision::Ask),
+        ("modes = ['default', 'autoEdit']", Decision::Deny),
+        ("interactive = false", Decision::Ask),
+        ("interactive = true", Decision::Deny),
+        ("subagent = 'browser'", Decision::Ask),
+        (
+            "toolAnnotations = { destructiveHint = true }",
+            Decision::Ask,
+        ),
+    ] {
+        let policy =
+            format!("[[rule]]\ntoolName = '*'\ndecision = 'deny'\npriority = 1\n{narrowed}\n");
+        let import = of_files(Agent::Gemini, &[("gemini/policies/own.toml", &*policy)]);
+        let decisions: Vec<_> = import.rules.iter().map(|rule| rule.decision).collect();
+        assert_eq!(decisions, [expected], "{narrowed}");
+    }
+}
+
+#[test]
+fn tools_of_servers_that_gemini_denies_are_denied_by_the_titles_of_its_requests() {
+    let policy = "[[rule]]\ntoolName = 'mcp_a_b_c'\ndecision = 'deny'\npriority = 1\n";
+    let settings = r#"{ "mcp": { "excluded": ["github"] } }"#;
+    let files = [
+        ("gemini/policies/own.toml", policy),
+        ("gemini/settings.json", settings),
+    ];
+    let import = of_files(Agent::Gemini, &files);
+    let titles: Vec<_> = import.rules.iter().map(|rule| &rule.title[..]).collect();
+    let of_server = ["mcp_github_*", "* (github MCP Server)*"];
+    let of_tool = ["mcp_a_b_c", "b_c (a MCP Server)*", "c (a_b MCP Server)*"];
+    assert_eq!(titles, [&of_server[..], &of_tool[..]]);
+    let is_denied = |rule: &crate::Rule| rule.decision == Decision::Deny;
+    assert!(import.rules.iter().all(is_denied), "{import:?}");
+}
+
+#[test]
+fn powershell_as_a_whole_is_denied_and_its_kind_asked_about() {
+    let text = r#"{ "permissions": { "deny": ["PowerShell"] } }"#;
+    let import = of_files(Agent::Claude, &[("claude/settings.json", text)]);
+    let [by_title, of_kind] = &import.rules[..] else {
+        panic!("{import:?}");
+    };
+    assert_eq!(by_title.decision, Decision::Deny);
+    assert_eq!(by_title.title, ["PowerShell"]);
+    assert_eq!(of_kind.decision, Decision::Ask);
+    assert_eq!(of_kind.kind, ["execute"]);
+}
+
+#[test]
+fn the_usual_agent_of_opencode_is_known_from_any_file_and_its_tools_may_be_off() {
+    let own = r#"{ "agent": { "mine": { "tools": { "multiedit": false, "bash": true } } } }"#;
+    for (named, expected) in [("mine", &[Decision::Ask][..]), ("other", &[])] {
+        let user = format!("{{ \"default_agent\": \"{named}\" }}");
+        let files = [
+            ("opencode/opencode.json", &*user),
+            ("project/opencode.json", own),
+        ];
+        let import = of_files(Agent::Opencode, &files);
+        let edits = import
+            .rules
+            .iter()
+            .filter(|rule| rule.kind == ["edit", "delete", "move"]);
+        let decisions: Vec<_> = edits.map(|rule| rule.decision).collect();
+        assert_eq!(decisions, expected, "{named}: {import:?}");
+    }
+}
+
+#[test]
 fn what_the_usual_agent_of_opencode_is_denied_is_asked_about() {
     for (agent, expected) in [
         ("build", &[Decision::Ask, Decision::Allow][..]),
