@@ -70,9 +70,23 @@ enum Verdict {
     /// Everything matched.
     Ok,
     /// The transcript was updated.
-    Updated,
-    /// Something differed: the first line, and the differences.
-    Differs(usize, Vec<String>),
+    Updated(Differences),
+    /// Something differed.
+    Differs(Differences),
+}
+
+/// The first line that differs, and the differences.
+struct Differences(usize, Vec<String>);
+
+impl Differences {
+    /// Prints them, below what was done with the transcript of this name.
+    fn print(&self, done: &str, name: &str) {
+        let Self(first, lines) = self;
+        say!("{done:8} {name}:{first}");
+        for line in lines {
+            say!("  {line}");
+        }
+    }
 }
 
 impl Test {
@@ -141,16 +155,14 @@ impl Test {
                     say!("ok       {name}");
                     None
                 }
-                Ok(Verdict::Updated) => {
-                    say!("updated  {name}");
+                Ok(Verdict::Updated(differences)) => {
+                    differences.print("updated", &name);
                     None
                 }
-                Ok(Verdict::Differs(line, lines)) => {
+                Ok(Verdict::Differs(differences)) => {
                     differ += 1;
-                    say!("differs  {name}:{line}");
-                    for line in &lines {
-                        say!("  {line}");
-                    }
+                    differences.print("differs", &name);
+                    let Differences(line, lines) = differences;
                     Some(format!("{name}:{line} differs\n{}", lines.join("\n")))
                 }
                 Err(error) => {
@@ -180,16 +192,17 @@ impl Test {
         if played.is_as_written() {
             return Ok(Verdict::Ok);
         }
+        let differences = differences(&script, &played);
         if self.update && played.stopped().is_none() {
             replace(file, &played.updated(&script))?;
-            return Ok(Verdict::Updated);
+            return Ok(Verdict::Updated(differences));
         }
-        Ok(differs(&script, &played))
+        Ok(Verdict::Differs(differences))
     }
 }
 
 /// The differences in order, and the warnings of the log.
-fn differs(script: &Script, played: &Played) -> Verdict {
+fn differences(script: &Script, played: &Played) -> Differences {
     let differences = played.differences(script);
     let first = differences.first().map_or(1, |first| first.line);
     let mut lines = Vec::new();
@@ -204,7 +217,7 @@ fn differs(script: &Script, played: &Played) -> Verdict {
         lines.push("the log:".to_owned());
         lines.extend(log.into_iter().map(|line| format!("  {line}")));
     }
-    Verdict::Differs(first, lines)
+    Differences(first, lines)
 }
 
 fn summary(all: usize, differ: usize, wrong: usize) -> String {

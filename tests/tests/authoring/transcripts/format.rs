@@ -56,6 +56,12 @@ async fn an_update_writes_what_comes_and_leaves_the_rest() {
     );
     let (code, text) = folder.test(&["--update"]).await;
     assert_eq!(code, 0, "{text}");
+    // What it takes out of a test is shown.
+    assert!(
+        text.starts_with("updated  tests/it.transcript:6\n"),
+        "{text}"
+    );
+    assert!(text.contains("- agent gets: session/cancel"), "{text}");
     let expected = TURN.replace("\"HELLO\"", "\"[..]O\", \"type\": \"text\"");
     assert!(
         folder.transcript().ends_with(&expected),
