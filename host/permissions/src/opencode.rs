@@ -130,7 +130,7 @@ fn turned_off(file: &File, tree: &Node, import: &mut Import) -> Vec<Entry> {
         if matches!(tool.node.value, Value::Bool(false)) {
             entries.push(Entry {
                 key: match &*tool.name {
-                    "write" | "patch" | "multiedit" => "edit".to_owned(),
+                    "write" | "patch" => "edit".to_owned(),
                     name => name.to_owned(),
                 },
                 pattern: ANY.to_owned(),

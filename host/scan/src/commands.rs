@@ -21,6 +21,9 @@ pub enum Unreadable {
     /// The database cannot be read, or not to its end.
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
+    /// The file is compressed.
+    #[error("it is compressed, and only what is not is read")]
+    Compressed,
     /// It is not a database of opencode's, or of a newer version.
     #[error("it is no database of opencode that is known")]
     NoDatabase,
@@ -33,6 +36,9 @@ pub enum Unreadable {
 /// # Errors
 /// If the recording cannot be read.
 pub fn commands(recording: &Recording, take: &mut dyn FnMut(u64, &str)) -> Result<(), Unreadable> {
+    if recording.is_compressed() {
+        return Err(Unreadable::Compressed);
+    }
     match readers::reader(recording.format, &recording.path) {
         Some(reader) => of_lines(recording, reader, take),
         None => of_database(&recording.path, take),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::format::{DATABASE, Format, Home, Place, ends};
+use crate::format::{COMPRESSED, DATABASE, Format, Home, Place, ends};
 
 /// How many files and folders are looked at in the folder of an agent.
 const MOST: usize = 1_000_000;
@@ -40,14 +40,18 @@ impl Recording {
             size: about.len(),
         })
     }
+
+    /// Whether it is compressed: such recordings are found, and not read.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.format == Format::Codex && ends(&self.path, COMPRESSED)
+    }
 }
 
 /// The recordings of an agent, in the order of their names, and the folders that cannot be read.
 pub fn find(format: Format, home: &Home) -> Vec<Recording> {
-    let Some(place) = format.place(home) else {
-        return Vec::new();
-    };
-    let mut found = in_place(format, &place);
+    let places = format.places(home);
+    let found = places.iter().flat_map(|place| in_place(format, place));
+    let mut found: Vec<_> = found.collect();
     found.sort_by(|one, other| one.path.cmp(&other.path));
     without_copies(found)
 }

@@ -77,6 +77,8 @@ pub(crate) enum Problem {
     TooLong,
     /// The file or folder cannot be read, or not to its end.
     Unreadable,
+    /// The file is compressed.
+    Compressed,
     /// It is not a database of opencode's, or of a newer version.
     NoDatabase,
     /// A session was refused by the chain.

@@ -26,6 +26,9 @@ pub enum Format {
 /// The name of opencode's database.
 pub(crate) const DATABASE: &str = "opencode.db";
 
+/// The ending of recordings that are compressed.
+pub(crate) const COMPRESSED: &str = "zst";
+
 /// The home folder of a user, and the variables with which they move the folders of agents.
 pub struct Home<'h> {
     /// The folder.
@@ -63,24 +66,33 @@ impl Format {
         dialect(self.as_str())
     }
 
-    /// Where an agent keeps its recordings; `None` for a trace.
-    pub(crate) fn place(self, home: &Home) -> Option<Place> {
+    /// Where an agent keeps its recordings; nowhere for a trace.
+    pub(crate) fn places(self, home: &Home) -> Vec<Place> {
         let moved = |variable: &str, usual: &str| {
             let moved = (home.variable)(variable).filter(|value| !value.is_empty());
             moved.map_or_else(|| home.folder.join(usual), PathBuf::from)
         };
         match self {
-            Self::Claude => Some(Place {
+            Self::Claude => vec![Place {
                 folder: moved("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
                 depth: 8,
                 is_one: |path| ends(path, "jsonl"),
-            }),
-            Self::Codex => Some(Place {
-                folder: moved("CODEX_HOME", ".codex").join("sessions"),
-                depth: 4,
-                is_one: |path| ends(path, "jsonl"),
-            }),
-            Self::Gemini => Some(Place {
+            }],
+            Self::Codex => {
+                let folders = ["sessions", "archived_sessions"].into_iter();
+                let places = folders.map(|folder| Place {
+                    folder: moved("CODEX_HOME", ".codex").join(folder),
+                    depth: 4,
+                    is_one: |path| {
+                        // Codex compresses those that have not been used for long.
+                        let is_compressed = ends(path, COMPRESSED);
+                        ends(path, "jsonl")
+                            || is_compressed && ends(&path.with_extension(""), "jsonl")
+                    },
+                });
+                places.collect()
+            }
+            Self::Gemini => vec![Place {
                 folder: moved("GEMINI_CLI_HOME", "").join(".gemini/tmp"),
                 depth: 4,
                 is_one: |path| {
@@ -90,16 +102,16 @@ impl Format {
                     let is_older = name.starts_with("session-") && ends(path, "json");
                     is_chat && (is_older || ends(path, "jsonl"))
                 },
-            }),
-            Self::Opencode => Some(Place {
+            }],
+            Self::Opencode => vec![Place {
                 folder: moved("XDG_DATA_HOME", ".local/share").join("opencode"),
                 depth: 3,
                 is_one: |path| {
                     let is_session = path.starts_with("storage/session") && ends(path, "json");
                     path.as_os_str() == DATABASE || is_session && path.components().count() == 4
                 },
-            }),
-            Self::Trace => None,
+            }],
+            Self::Trace => Vec::new(),
         }
     }
 }

@@ -144,6 +144,10 @@ async fn lines(
     mut reader: Box<dyn Reader>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<(), StageError> {
+    if recording.is_compressed() {
+        player.problem(Problem::Compressed);
+        return Ok(());
+    }
     let Ok(file) = open(&recording.path) else {
         player.problem(Problem::Unreadable);
         return Ok(());

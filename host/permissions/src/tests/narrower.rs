@@ -160,7 +160,7 @@ fn powershell_as_a_whole_is_denied_and_its_kind_asked_about() {
 
 #[test]
 fn the_usual_agent_of_opencode_is_known_from_any_file_and_its_tools_may_be_off() {
-    let own = r#"{ "agent": { "mine": { "tools": { "multiedit": false, "bash": true } } } }"#;
+    let own = r#"{ "agent": { "mine": { "tools": { "write": false, "bash": true } } } }"#;
     for (named, expected) in [("mine", &[Decision::Ask][..]), ("other", &[])] {
         let user = format!("{{ \"default_agent\": \"{named}\" }}");
         let files = [

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::{found, read};
 use crate::event::Event;
+use crate::find::Recording;
 use crate::format::Format;
 
 const LINES: [Format; 4] = [Format::Claude, Format::Codex, Format::Gemini, Format::Trace];
@@ -154,6 +155,32 @@ fn a_folder_that_cannot_be_read_is_found_and_says_why() {
     assert_eq!((&recordings[0].path, recordings[0].size), (&folder, 0));
     let error = crate::commands(&recordings[0], &mut |_, _| {}).unwrap_err();
     assert!(matches!(error, crate::Unreadable::File(_)), "{error}");
+}
+
+#[test]
+fn archived_sessions_of_codex_are_found_and_compressed_ones_are_told() {
+    let home = tempfile::tempdir().unwrap();
+    let names = [
+        "archived_sessions/rollout-a.jsonl",
+        "sessions/2026/01/01/rollout-b.jsonl",
+        "sessions/2026/01/01/rollout-c.jsonl.zst",
+        "sessions/2026/01/01/notes.zst",
+    ];
+    for name in names {
+        let path = home.path().join(".codex").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "{}").unwrap();
+    }
+    let recordings = found(Format::Codex, home.path());
+    let paths = recordings.iter().map(|recording| {
+        let within = recording.path.strip_prefix(home.path().join(".codex"));
+        within.unwrap().to_str().unwrap()
+    });
+    assert_eq!(paths.collect::<Vec<_>>(), names[..3]);
+    let read = |recording: &Recording| crate::commands(recording, &mut |_, _| {});
+    assert!(read(&recordings[1]).is_ok());
+    let compressed = read(&recordings[2]);
+    assert!(matches!(compressed, Err(crate::Unreadable::Compressed)));
 }
 
 #[test]
