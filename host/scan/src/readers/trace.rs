@@ -1,13 +1,15 @@
 //! Traces of acp-chain: what the client sent, and what the agent reported by its hooks or, of calls without a hook, by
-//! updates. Of a chain within another chain nothing is read, as the other one has the same.
+//! updates. Of a chain within another chain nothing is read, as the other one has the same; nor of one whose trace has a
+//! newer version.
 
 use std::collections::HashMap;
 
 use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, NEW, PROMPT, UPDATE};
 use acp_chain_hooks::{self as hooks, Kind, Moment, recorded};
 use acp_chain_rpc::value_at;
-use acp_chain_trace::{Kind as Crossing, Line, Role};
+use acp_chain_trace::{Kind as Crossing, Line, Role, VERSION};
 use serde::Deserialize;
+use serde::de::Error;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -21,8 +23,8 @@ const MOST: usize = 10_000;
 
 #[derive(Default)]
 pub(super) struct Trace {
-    /// The connections in which the chain is a proxy.
-    inner: SeenIds,
+    /// The connections that are not read.
+    passed_over: SeenIds,
     /// The folders of requests that set up sessions, by the hash of the connection and the number.
     setups: HashMap<(u64, u64), String>,
     /// The folders of sessions, by the hashes of their ids.
@@ -104,14 +106,18 @@ impl Shown {
 impl Reader for Trace {
     fn read(&mut self, line: &[u8], events: &mut Vec<Event>) -> serde_json::Result<()> {
         let line: Line = serde_json::from_slice(line)?;
-        if line.role == Some(Role::Proxy) {
-            self.inner.is_new(&line.connection);
+        let is_newer = line.version.is_some_and(|version| version > VERSION);
+        if is_newer || line.role == Some(Role::Proxy) {
+            self.passed_over.is_new(&line.connection);
+        }
+        if is_newer {
+            return Err(serde_json::Error::custom("it is of a newer version"));
         }
         let (Some((from, to, kind)), Some(method)) = (line.crossed(), line.method.as_deref())
         else {
             return Ok(());
         };
-        if self.inner.has(&line.connection) {
+        if self.passed_over.has(&line.connection) {
             return Ok(());
         }
         let body = line.body().unwrap_or("null");

@@ -215,6 +215,24 @@ fn results_of_gemini_are_parts_a_part_or_a_text() {
 }
 
 #[test]
+fn nothing_is_read_of_a_connection_whose_trace_is_newer() {
+    let prompt = |connection: &str| {
+        format!(
+            r#"{{"connection":"{connection}","from":"client","to":"agent","kind":"request","method":"session/prompt","session":"s","request":1,"params":{{"prompt":[{{"type":"text","text":"{connection}"}}]}}}}"#
+        )
+    };
+    let trace = [
+        r#"{"connection":"old","version":1}"#.to_owned(),
+        r#"{"connection":"new","version":2}"#.to_owned(),
+        prompt("new"),
+        prompt("old"),
+    ];
+    let (events, wrong) = read(Format::Trace, Path::new("t"), trace.join("\n").as_bytes());
+    assert_eq!(prompts(&events), ["old"]);
+    assert_eq!(wrong, [(2, "damaged".to_owned())]);
+}
+
+#[test]
 fn the_results_of_a_trace_count_once() {
     let trace = concat!(
         r#"{"connection":"c","version":1}"#,
