@@ -37,26 +37,42 @@ const DEEPEST: usize = 8;
 /// How many arguments a call has.
 const MOST_ARGUMENTS: usize = 64;
 
-/// Reads the calls of a file up to its end, or to the first thing that is no call with literals.
+/// How often reading goes on behind something that is not read.
+const MOST_GAPS: usize = 64;
+/// How a line begins where it goes on.
+const RULE: &str = "\nprefix_rule";
+
+/// Reads the calls of a file, and the first thing that is no call with literals. Behind that, reading goes on at the next
+/// rule, which may deny.
 pub(crate) fn calls(text: &str) -> (Vec<Call>, Option<NotRead>) {
     let mut reader = Reader {
         rest: text,
         line: 1,
     };
     let mut calls = Vec::new();
+    let mut not_read = None;
+    let mut gaps = 0;
     loop {
         reader.skip_blanks();
         while reader.eat(";") {
             reader.skip_blanks();
         }
         if reader.rest.is_empty() {
-            return (calls, None);
+            return (calls, not_read);
         }
+        let (rest, first) = (reader.rest, reader.line);
         match reader.call() {
             Ok(call) => calls.push(call),
             Err(wrong) => {
                 let line = reader.line;
-                return (calls, Some(NotRead { line, wrong }));
+                not_read = not_read.or(Some(NotRead { line, wrong }));
+                gaps += 1;
+                let next = rest.find(RULE).filter(|_| gaps < MOST_GAPS);
+                let Some(next) = next else {
+                    return (calls, not_read);
+                };
+                (reader.rest, reader.line) = (rest, first);
+                reader.take(next + 1);
             }
         }
     }
@@ -242,6 +258,18 @@ mod tests {
         ]);
         assert_eq!(calls[0].arguments[0], ("pattern".to_owned(), pattern));
         assert_eq!(calls[2].arguments[1].1, Literal::Other("True".to_owned()));
+    }
+
+    #[test]
+    fn rules_behind_what_is_not_read_are_read() {
+        let file = "f()\nprefix_rule(pattern = [x for x in y])\nprefix_rule(\n  pattern = [\"rm\"],\n)\n\
+                    if a:\n    b()\nprefix_rule(a = \"\"\"\nprefix_rule(b = 1)\n";
+        let (calls, wrong) = calls(file);
+        assert_eq!(wrong.map(|wrong| wrong.line), Some(2));
+        let read: Vec<_> = calls.iter().map(|call| (&*call.name, call.line)).collect();
+        assert_eq!(read, [("f", 1), ("prefix_rule", 3), ("prefix_rule", 9)]);
+        let (_, wrong) = super::calls(&"prefix_rule(\"\n".repeat(100_000));
+        assert!(wrong.is_some());
     }
 
     #[test]
