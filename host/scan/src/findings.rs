@@ -112,6 +112,13 @@ pub(crate) struct Group {
     pub examples: Vec<(Place, String)>,
 }
 
+/// How often a problem was met in a recording, and in which line first: 0 is the recording as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Met {
+    pub count: u64,
+    pub line: u64,
+}
+
 /// All findings.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
@@ -122,7 +129,7 @@ pub(crate) struct Findings {
     /// By currency, in millionths.
     pub costs: BTreeMap<String, u64>,
     /// By recording.
-    pub problems: BTreeMap<(Problem, usize), u64>,
+    pub problems: BTreeMap<(Problem, usize), Met>,
 }
 
 impl Group {
@@ -171,8 +178,10 @@ impl Findings {
         *sum = sum.saturating_add(amount);
     }
 
-    pub(crate) fn problem(&mut self, problem: Problem, recording: usize) {
-        *self.problems.entry((problem, recording)).or_default() += 1;
+    pub(crate) fn problem(&mut self, problem: Problem, place: Place) {
+        let Place { recording, line } = place;
+        let met = self.problems.entry((problem, recording));
+        met.or_insert(Met { count: 0, line }).count += 1;
     }
 
     /// A name from a recording, bounded, and that of others if there are too many.
@@ -201,9 +210,8 @@ impl Findings {
         for (currency, amount) in other.costs {
             self.cost(&currency, amount);
         }
-        for (problem, count) in other.problems {
-            *self.problems.entry(problem).or_default() += count;
-        }
+        // A recording is played by one worker.
+        self.problems.extend(other.problems);
     }
 }
 

@@ -140,7 +140,7 @@ impl Player {
 
     /// Plays an event of a line of the recording.
     pub(crate) async fn play(&mut self, line: u64, event: Event) -> Result<(), StageError> {
-        self.place.line = line;
+        self.at(line);
         self.is_reported |= !matches!(event, Event::Session { .. });
         match event {
             Event::Session { id, cwd } => self.enter(id, cwd).await?,
@@ -155,7 +155,12 @@ impl Player {
     /// Notes that a part of the recording was not played.
     pub(crate) fn problem(&mut self, problem: Problem) {
         self.is_reported = true;
-        self.findings.problem(problem, self.place.recording);
+        self.findings.problem(problem, self.place);
+    }
+
+    /// What comes next is in this line of the recording.
+    pub(crate) fn at(&mut self, line: u64) {
+        self.place.line = line;
     }
 
     /// Counts the recording if nothing in it was recognized: it has no prompt, or a newer version has written it.

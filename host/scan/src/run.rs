@@ -170,6 +170,7 @@ async fn lines(
                 read.err().map(|error| flaw(&error))
             }
         };
+        player.at(lines.number);
         if let Some(problem) = problem {
             player.problem(problem);
         }
@@ -214,6 +215,7 @@ async fn rows(
         player.play(line, begins).await?;
         for part in parts {
             line += 1;
+            player.at(line);
             let mut events = Vec::new();
             match database.part(part) {
                 Err(_) => player.problem(Problem::Damaged),

@@ -235,6 +235,9 @@ fn lines_that_are_cut_or_damaged_are_counted_and_the_others_played() {
     ]
     .map(|what| (Value::from(what), Value::from(1)));
     assert_eq!(problems, [(&cut.0, &cut.1), (&damaged.0, &damaged.1)]);
+    let lines = report["problems"].as_array().unwrap().iter();
+    let lines: Vec<_> = lines.map(|one| &one["line"]).collect();
+    assert_eq!(lines, [3, 2]);
 }
 
 #[test]

@@ -138,7 +138,7 @@ impl Page<'_> {
             return Ok(());
         }
         let rows = self.0.problems.iter().map(|missed| {
-            let (file, count) = (EscapedText(&missed.file), numbers(&[missed.count]));
+            let (file, count) = (EscapedText(missed.place()), numbers(&[missed.count]));
             format!(
                 "<td><code>{file}</code></td><td>{}</td>{count}",
                 missed.what

@@ -12,7 +12,7 @@ use acp_chain_rpc::untrusted::Untrusted;
 use serde::Serialize;
 
 use crate::find::Recording;
-use crate::findings::{Findings, Group, Place, Problem};
+use crate::findings::{Findings, Group, Met, Place, Problem};
 use crate::format::Format;
 use crate::masks::Masks;
 use crate::tokens::{Prices, Tokens};
@@ -123,6 +123,8 @@ pub struct Cost {
 pub struct Missed {
     /// The file.
     pub file: String,
+    /// The first line with it, counted from 1; of a database, the number of the part; 0 if it is the whole file.
+    pub line: u64,
     /// What is wrong.
     pub what: &'static str,
     /// How often.
@@ -199,8 +201,9 @@ impl Report {
                 .collect(),
             priced: None,
             problems: problems
-                .map(|((problem, recording), count)| Missed {
+                .map(|((problem, recording), Met { count, line })| Missed {
                     file: file(recording),
+                    line,
                     what: problem.words(),
                     count,
                 })
@@ -249,6 +252,16 @@ impl Report {
 /// A name from outside.
 fn shown(name: &str) -> String {
     Untrusted::new(name).to_string()
+}
+
+impl Missed {
+    /// The file, with the line if it is not the whole file.
+    fn place(&self) -> String {
+        match self.line {
+            0 => self.file.clone(),
+            line => format!("{}:{line}", self.file),
+        }
+    }
 }
 
 impl Decision {

@@ -47,7 +47,7 @@ impl Display for Report {
         }
         for missed in &self.problems {
             let times = times(missed.count);
-            writeln!(f, "  {}: {}{times}", missed.file, missed.what)?;
+            writeln!(f, "  {}: {}{times}", missed.place(), missed.what)?;
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ fn report() -> Report {
     };
     found.used(Format::Claude, HOSTILE, tokens);
     found.cost(HOSTILE, 1);
-    found.problem(Problem::Cut, 0);
+    found.problem(Problem::Cut, place);
     let recording = Recording {
         format: Format::Claude,
         path: HOSTILE.into(),
@@ -69,6 +69,7 @@ fn a_report_for_programs_has_the_numbers() {
     assert_eq!(report["used"][0]["input"], 1_000_000);
     assert_eq!(report["priced"]["millionths"], 3_000_000);
     assert_eq!(report["problems"][0]["count"], 1);
+    assert_eq!(report["problems"][0]["line"], 7);
 }
 
 #[test]
