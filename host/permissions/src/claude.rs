@@ -128,9 +128,21 @@ fn excepted(text: &str) -> Option<&'static [&'static str]> {
 
 /// Settings beside the lists.
 fn note_others(settings: &Settings, import: &mut Import) {
+    if let Some(sandbox) = settings.tree.get("sandbox") {
+        let text = format!("sandbox = {}", sandbox.shown());
+        let from = settings.file.source(sandbox.line, text);
+        import.leave(
+            from,
+            "the sandbox stays with the agent: a rule is about calls",
+        );
+    }
     let Some(permissions) = settings.tree.get("permissions") else {
         return;
     };
+    if !matches!(permissions.value, Value::Table(_)) {
+        let from = settings.file.source(permissions.line, "permissions");
+        return import.miss(from, "it is not an object");
+    }
     for member in permissions.members() {
         let why = match &*member.name {
             "deny" | "ask" | "allow" => continue,

@@ -202,7 +202,9 @@ fn read_config(file: &File, import: &mut Import) {
         "approval_policy",
         "approvals_reviewer",
         "sandbox_mode",
+        "sandbox_workspace_write",
         "default_permissions",
+        "permissions",
     ] {
         if let Some(node) = tree.get(name) {
             let from = file.source(node.line, format!("{name} = {}", node.shown()));

@@ -146,6 +146,44 @@ fn tools_of_servers_that_gemini_denies_are_denied_by_the_titles_of_its_requests(
 }
 
 #[test]
+fn what_sandboxes_deny_is_told() {
+    for (agent, path, text, expected) in [
+        (
+            Agent::Claude,
+            "claude/settings.json",
+            r#"{ "sandbox": { "filesystem": { "denyRead": ["~/.ssh"] } } }"#,
+            "sandbox = {…}",
+        ),
+        (
+            Agent::Codex,
+            "codex/config.toml",
+            "[permissions.mine.filesystem]\n'~/.ssh' = 'none'\n",
+            "permissions = {…}",
+        ),
+    ] {
+        let import = of_files(agent, &[(path, text)]);
+        let left: Vec<_> = import.left.iter().map(|left| &*left.from.rule).collect();
+        assert_eq!(left, [expected]);
+    }
+}
+
+#[test]
+fn permissions_of_claude_that_are_no_object_may_deny() {
+    let files = [
+        (
+            "claude/settings.json",
+            r#"{ "permissions": { "allow": ["Bash(a)"] } }"#,
+        ),
+        (
+            "etc/claude-code/managed-settings.json",
+            r#"{ "permissions": ["Bash(a)"] }"#,
+        ),
+    ];
+    let import = of_files(Agent::Claude, &files);
+    assert!(import.partial && allowing(&import).is_empty(), "{import:?}");
+}
+
+#[test]
 fn powershell_as_a_whole_is_denied_and_its_kind_asked_about() {
     let text = r#"{ "permissions": { "deny": ["PowerShell"] } }"#;
     let import = of_files(Agent::Claude, &[("claude/settings.json", text)]);
