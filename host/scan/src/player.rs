@@ -63,7 +63,7 @@ pub(crate) struct Player {
     /// The format of the present recording, and where the present event is.
     format: Format,
     place: Place,
-    /// Whether something of the present recording is in the findings, or why it is not.
+    /// Whether something of the present recording was recognized, or the findings say why not.
     is_reported: bool,
     pub(crate) findings: Findings,
 }
@@ -141,7 +141,7 @@ impl Player {
     /// Plays an event of a line of the recording.
     pub(crate) async fn play(&mut self, line: u64, event: Event) -> Result<(), StageError> {
         self.at(line);
-        self.is_reported |= !matches!(event, Event::Session { .. });
+        self.is_reported = true;
         match event {
             Event::Session { id, cwd } => self.enter(id, cwd).await?,
             Event::Prompt(texts) => self.prompt(&texts).await?,
@@ -163,7 +163,7 @@ impl Player {
         self.place.line = line;
     }
 
-    /// Counts the recording if nothing in it was recognized: it has no prompt, or a newer version has written it.
+    /// Counts the recording if nothing in it was recognized: it has no message, or a newer version has written it.
     pub(crate) fn count_unrecognized(&mut self, about: &Recording) {
         if !self.is_reported && about.size > 0 {
             self.totals().unrecognized += 1;
