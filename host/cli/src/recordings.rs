@@ -28,6 +28,11 @@ fn names() -> PossibleValuesParser {
 }
 
 impl Recordings {
+    /// Whether traces are named.
+    pub fn names_traces(&self) -> bool {
+        !self.traces.is_empty()
+    }
+
     /// Those that are meant: by agent, and for each in the order of their names.
     pub fn find(&self, user: &User) -> Result<Vec<Recording>> {
         if !self.traces.is_empty() {

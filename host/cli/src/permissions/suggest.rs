@@ -39,7 +39,11 @@ impl Suggest {
         let user = home::user()?;
         let mut tally = Tally::default();
         for recording in self.recordings.find(&user)? {
-            count(&recording, &mut tally)?;
+            match count(&recording, &mut tally) {
+                // One that the user has not named does not hide the others.
+                Err(error) if !self.recordings.names_traces() => tell!("acp-chain: {error}"),
+                counted => counted?,
+            }
         }
         let mut suggestion = tally.suggestion(self.least.get());
         let masks = Masks::default();
