@@ -22,10 +22,10 @@ impl std::fmt::Display for Misplaced {
 
 impl std::error::Error for Misplaced {}
 
-/// Inserts rules into the `config` of a proxy: those that deny, and stand before the first that allows, go in front of
-/// all; those that ask in front of the first that allows; and the others behind all. So nothing is allowed that was
-/// denied or asked about. Each has a comment with its source. One that stands there already is not inserted again.
-/// Returns how many were.
+/// Inserts rules into the `config` of a proxy: those that deny go in front of all, those that ask in front of the first
+/// that allows, and those that allow behind all. So nothing is allowed that was denied or asked about. What is denied or
+/// asked about behind a rule that allows calls of the same kind is tried after that, and so goes behind it. Each has a
+/// comment with its source. One that stands there already is not inserted again. Returns how many were.
 ///
 /// # Errors
 /// If the configuration is written in one line.
@@ -39,31 +39,46 @@ pub fn insert(config: &mut Item, rules: &[Rule]) -> Result<usize, Misplaced> {
     };
     let mut denials = 0;
     let mut inserted = 0;
-    let mut is_leading = true;
-    for rule in rules {
-        is_leading &= rule.decision != Decision::Allow;
+    for (number, rule) in rules.iter().enumerate() {
         let table = table(rule);
+        let mut earlier = rules[..number].iter();
+        let allows = |earlier: &Rule| earlier.decision == Decision::Allow;
+        let is_last =
+            allows(rule) || earlier.any(|earlier| allows(earlier) && may_meet(earlier, rule));
+        let is_first = rule.decision == Decision::Deny && !is_last;
         // Where it goes, and how many rules are tried before it, whatever else the manifest has.
-        let (at, before) = match rule.decision {
-            Decision::Deny if is_leading => {
-                let others = list.iter().position(|own| !decides(own, Decision::Deny));
-                (denials, others.unwrap_or(list.len()))
-            }
-            Decision::Ask if is_leading => {
-                let first = list.iter().position(|own| decides(own, Decision::Allow));
-                let first = first.unwrap_or(list.len());
-                (first, first)
-            }
-            _ => (list.len(), list.len()),
+        let (at, before) = if is_first {
+            let others = list.iter().position(|own| !decides(own, Decision::Deny));
+            (denials, others.unwrap_or(list.len()))
+        } else if is_last {
+            (list.len(), list.len())
+        } else {
+            let first = list.iter().position(|own| decides(own, Decision::Allow));
+            let first = first.unwrap_or(list.len());
+            (first, first)
         };
         if list.iter().take(before).any(|own| is_same(own, &table)) {
             continue;
         }
-        denials += usize::from(is_leading && rule.decision == Decision::Deny);
+        denials += usize::from(is_first);
         list.insert(at, table);
         inserted += 1;
     }
     Ok(inserted)
+}
+
+/// Whether two rules may be about the same calls, judging by their kinds.
+fn may_meet(one: &Rule, other: &Rule) -> bool {
+    let [one, other] = [one, other].map(kinds);
+    one.is_empty() || other.is_empty() || one.iter().any(|kind| other.contains(kind))
+}
+
+/// The kinds of calls that a rule is about: without any, it may be about all.
+fn kinds(rule: &Rule) -> &[&'static str] {
+    if rule.kind.is_empty() && !rule.command.is_empty() {
+        return &["execute"];
+    }
+    &rule.kind
 }
 
 fn decides(table: &Table, decision: Decision) -> bool {

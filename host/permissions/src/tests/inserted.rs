@@ -84,6 +84,30 @@ fn rules_only_make_stricter_what_is_there() {
 }
 
 #[test]
+fn what_denies_is_in_front_unless_it_is_an_exception_of_what_is_allowed_before() {
+    let from = Source {
+        file: PathBuf::from("/s.json"),
+        line: 1,
+        rule: String::new(),
+    };
+    let rules = [
+        Rule::new(Decision::Allow, &from).kinds(&["edit"]),
+        Rule::new(Decision::Deny, &from).commands(vec!["rm *".to_owned()]),
+        Rule::new(Decision::Deny, &from).kinds(&["edit", "delete"]),
+    ];
+    let manifest = "[[proxy]]\nuse = \"permissions\"\n\n[[proxy.config.rules]]\ndecision = \"allow\"\ncommand = \"*\"\n";
+    let text = inserted(manifest, &rules).unwrap();
+    let places = [
+        "command = \"rm *\"",
+        "command = \"*\"",
+        "kind = \"edit\"",
+        "kind = [\"edit\", \"delete\"]",
+    ];
+    let places = places.map(|place| text.find(place).expect(place));
+    assert!(places.is_sorted(), "{text}");
+}
+
+#[test]
 fn what_stands_there_already_is_not_inserted_again() {
     let manifest = "[[proxy]]\nuse = \"permissions\"\n\n[[proxy.config.rules]]\ndecision = \"allow\"\ncommand = \"x\"\n";
     let once = inserted(manifest, &rules_to_insert()).unwrap();
