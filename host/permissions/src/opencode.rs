@@ -74,9 +74,9 @@ pub(crate) fn read(folders: &Folders, import: &mut Import) {
         }
     }
     // Any file may name the usual agent, whichever describes it.
-    let named = trees.iter();
-    let named = named.filter_map(|(_, tree)| tree.get("default_agent")?.text());
-    let usual: Vec<_> = named.chain(["build"]).collect();
+    let agents = trees.iter();
+    let agents = agents.filter_map(|(_, tree)| tree.get("default_agent")?.text());
+    let usual: Vec<_> = agents.chain(["build"]).collect();
     let mut entries = Vec::new();
     for (file, tree) in &trees {
         read_tree(file, tree, &usual, &mut entries, folders, import);
@@ -156,8 +156,13 @@ fn read_agent(file: &File, usual: &[&str], agent: &Member, folders: &Folders, im
     for entry in entries.into_iter().rev() {
         match entry.decision {
             Decision::Deny if is_usual => {
+                let first = import.rules.len();
                 let decision = Decision::Ask;
                 take(Entry { decision, ..entry }, folders, import);
+                for rule in &mut import.rules[first..] {
+                    let note = "it is denied only for the usual agent, so you are asked";
+                    rule.note.get_or_insert_with(|| note.to_owned());
+                }
             }
             Decision::Ask => take(entry, folders, import),
             Decision::Allow | Decision::Deny => {

@@ -137,22 +137,27 @@ impl Import {
     }
 
     /// Takes out what never decides, as an earlier rule is about the same, and what allows, if a rule that denies or
-    /// asks may be missing.
+    /// asks may be missing. A question that stands for a denial gives way to a later denial of the same.
     pub(crate) fn finished(mut self) -> Self {
         if let Some(rule) = self.rules.get(MOST_RULES) {
             let from = rule.from.clone();
             self.miss(from, format!("there are more than {MOST_RULES} rules"));
             self.rules.truncate(MOST_RULES);
         }
-        let mut known: HashMap<Conditions, (Decision, String)> = HashMap::new();
+        let mut known: HashMap<Conditions, usize> = HashMap::new();
         for rule in std::mem::take(&mut self.rules) {
             let conditions = rule.conditions();
-            let earlier = known.get(&conditions);
-            if let Some((decision, place)) = earlier {
-                if *decision != rule.decision {
+            if let Some(at) = known.get(&conditions) {
+                let earlier = &mut self.rules[*at];
+                let is_denial = rule.decision == Decision::Deny;
+                if is_denial && earlier.decision == Decision::Ask && earlier.note.is_some() {
+                    *earlier = rule;
+                } else if earlier.decision != rule.decision {
+                    let Source { file, line, .. } = &earlier.from;
                     let why = format!(
-                        "{place} says `{}` about the same, and counts",
-                        decision.as_str()
+                        "{}:{line} says `{}` about the same, and counts",
+                        file.display(),
+                        earlier.decision.as_str()
                     );
                     self.leave(rule.from, why);
                 }
@@ -160,8 +165,7 @@ impl Import {
                 let why = "something that denies or asks may be missing, see the lines that cannot be read";
                 self.leave(rule.from, why);
             } else {
-                let place = format!("{}:{}", rule.from.file.display(), rule.from.line);
-                known.insert(conditions, (rule.decision, place));
+                known.insert(conditions, self.rules.len());
                 self.rules.push(rule);
             }
         }

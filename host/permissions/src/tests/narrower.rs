@@ -184,6 +184,27 @@ fn permissions_of_claude_that_are_no_object_may_deny() {
 }
 
 #[test]
+fn what_opencode_denies_to_all_is_denied_though_its_usual_agent_names_it_too() {
+    let agent = r#""agent": { "build": { "permission": { "bash": { "rm *": "deny" } } } }"#;
+    for (all, expected) in [
+        (
+            r#""permission": { "bash": { "rm *": "deny" } }"#,
+            Decision::Deny,
+        ),
+        (
+            r#""permission": { "bash": { "rm *": "allow" } }"#,
+            Decision::Ask,
+        ),
+    ] {
+        let text = format!("{{ {agent}, {all} }}");
+        let import = of_files(Agent::Opencode, &[("opencode/opencode.json", &*text)]);
+        let first = &import.rules[0];
+        assert_eq!(first.command, ["rm *"], "{all}");
+        assert_eq!(first.decision, expected, "{all}");
+    }
+}
+
+#[test]
 fn powershell_as_a_whole_is_denied_and_its_kind_asked_about() {
     let text = r#"{ "permissions": { "deny": ["PowerShell"] } }"#;
     let import = of_files(Agent::Claude, &[("claude/settings.json", text)]);
