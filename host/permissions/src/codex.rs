@@ -13,6 +13,10 @@ use crate::starlark::{Call, Literal, calls};
 /// The decision of a rule, and the rule, or why no pattern says it.
 type Made = (Decision, Result<Rule, String>);
 
+/// The arguments of a rule, and their places if they have no names.
+const PATTERN: (&str, usize) = ("pattern", 0);
+const DECISION: (&str, usize) = ("decision", 1);
+
 /// How many patterns the alternatives of one rule make.
 const MOST_PATTERNS: usize = 64;
 /// How many words such a pattern has.
@@ -69,8 +73,8 @@ fn read_rules(file: &File, folders: &Folders, import: &mut Import) {
 
 /// The call, for people.
 fn shown(call: &Call) -> String {
-    let of = |name: &str| Some(format!(" {}", value_shown(call.argument(name)?)));
-    let parts = ["decision", "pattern"].into_iter().filter_map(of);
+    let of = |(name, place)| Some(format!(" {}", value_shown(call.argument(name, place)?)));
+    let parts = [DECISION, PATTERN].into_iter().filter_map(of);
     [call.name.clone()].into_iter().chain(parts).collect()
 }
 
@@ -95,12 +99,12 @@ fn take(allows: bool, made: Result<Made, &'static str>, from: Source, import: &m
 }
 
 fn of_call(call: &Call, from: &Source) -> Result<Made, &'static str> {
-    let decision = match call.argument("decision") {
+    let decision = match call.argument(DECISION.0, DECISION.1) {
         None => Decision::Allow,
         Some(Literal::Text(text)) => decision(text)?,
         Some(_) => return Err("its `decision` is no text"),
     };
-    let Some(Literal::List(items)) = call.argument("pattern") else {
+    let Some(Literal::List(items)) = call.argument(PATTERN.0, PATTERN.1) else {
         return Err("it has no `pattern`");
     };
     let alternatives = items.iter().map(|item| match item {

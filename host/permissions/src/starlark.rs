@@ -5,14 +5,16 @@
 pub(crate) struct Call {
     pub(crate) name: String,
     pub(crate) line: usize,
-    /// The arguments with names.
+    /// The arguments by their names; of one without a name, the name is its place, counted from 0.
     pub(crate) arguments: Vec<(String, Literal)>,
 }
 
 impl Call {
-    pub(crate) fn argument(&self, name: &str) -> Option<&Literal> {
+    /// The argument with this name, or in this place.
+    pub(crate) fn argument(&self, name: &str, place: usize) -> Option<&Literal> {
+        let place = place.to_string();
         let mut arguments = self.arguments.iter();
-        let (_, value) = arguments.find(|(own, _)| own == name)?;
+        let (_, value) = arguments.find(|(own, _)| own == name || *own == place)?;
         Some(value)
     }
 }
@@ -121,6 +123,18 @@ impl<'t> Reader<'t> {
         (end > 0).then(|| self.take(end))
     }
 
+    /// Takes the name of an argument, with the `=` behind it. Nothing is taken if it has none.
+    fn argument_name(&mut self) -> Option<&'t str> {
+        let (rest, line) = (self.rest, self.line);
+        let name = self.name();
+        self.skip_blanks();
+        if name.is_some() && self.eat("=") {
+            return name;
+        }
+        (self.rest, self.line) = (rest, line);
+        None
+    }
+
     fn call(&mut self) -> Result<Call, &'static str> {
         const NO_CALL: &str =
             "this is no call with literals, such as `prefix_rule(pattern = [\"git\"])`";
@@ -131,24 +145,27 @@ impl<'t> Reader<'t> {
             return Err(NO_CALL);
         }
         let mut arguments: Vec<(String, Literal)> = Vec::new();
+        let mut has_names = false;
         loop {
             self.skip_blanks();
             if self.eat(")") {
                 break;
             }
-            let argument = self.name().ok_or("this argument has no name")?;
-            self.skip_blanks();
-            if !self.eat("=") {
-                return Err("this argument has no name");
-            }
-            if arguments.iter().any(|(name, _)| name == argument) {
+            let place = arguments.len();
+            let argument = match self.argument_name() {
+                Some(name) => name.to_owned(),
+                None if has_names => return Err("this argument has no name"),
+                None => place.to_string(),
+            };
+            has_names |= argument != place.to_string();
+            if arguments.iter().any(|(name, _)| *name == argument) {
                 return Err("this argument occurs twice");
             }
             if arguments.len() >= MOST_ARGUMENTS {
                 return Err("this call has too many arguments");
             }
             let value = self.literal(DEEPEST)?;
-            arguments.push((argument.to_owned(), value));
+            arguments.push((argument, value));
             self.skip_blanks();
             if !self.eat(",") && !self.rest.starts_with(')') {
                 return Err("this value is no literal");
@@ -261,6 +278,16 @@ mod tests {
     }
 
     #[test]
+    fn arguments_without_names_are_known_by_their_places() {
+        let (calls, wrong) = calls("f([\"rm\"], decision = \"forbidden\")");
+        assert_eq!(wrong, None);
+        let pattern = Literal::List(vec![text("rm")]);
+        assert_eq!(calls[0].argument("pattern", 0), Some(&pattern));
+        assert_eq!(calls[0].argument("decision", 1), Some(&text("forbidden")));
+        assert_eq!(calls[0].argument("match", 2), None);
+    }
+
+    #[test]
     fn rules_behind_what_is_not_read_are_read() {
         let file = "f()\nprefix_rule(pattern = [x for x in y])\nprefix_rule(\n  pattern = [\"rm\"],\n)\n\
                     if a:\n    b()\nprefix_rule(a = \"\"\"\nprefix_rule(b = 1)\n";
@@ -276,7 +303,8 @@ mod tests {
     fn what_is_no_call_with_literals_is_told_with_its_line() {
         for (file, line) in [
             ("f()\nx = 1", 2),
-            ("f(1)", 1),
+            ("f(a = 1, 2)", 1),
+            ("f(*a)", 1),
             ("f(a = b + c)", 1),
             ("f(a = \"b\" + \"c\")", 1),
             ("f(a = [x for x in y])", 1),
@@ -285,7 +313,6 @@ mod tests {
             ("f(a = 1, a = 2)", 1),
             ("f(", 1),
             ("f(a = [[[[[[[[[[1]]]]]]]]]])", 1),
-            ("load(\"x\")", 1),
             ("é", 1),
         ] {
             let (_, wrong) = calls(file);
