@@ -1,7 +1,8 @@
 //! Claude: `~/.claude/projects/FOLDER/SESSION.jsonl`, and `SESSION/subagents/agent-ID.jsonl`. Older versions write
 //! subagents into the session's file (`isSidechain`).
 //!
-//! A message of the model is a line for each of its blocks, and each line has the usage of the message so far.
+//! A message of the model is a line for each of its blocks, and each line has the usage of the message so far. A prompt
+//! that the user writes while the model works is an attachment (`queued_command`).
 
 use std::collections::HashMap;
 
@@ -44,9 +45,28 @@ struct Line<'l> {
     is_sidechain: bool,
     is_compact_summary: bool,
     message: Option<&'l RawValue>,
+    attachment: Option<&'l RawValue>,
     #[serde(rename = "totalCostUSD")]
     total_cost: Option<f64>,
     start_time: Option<&'l RawValue>,
+}
+
+/// An attachment of any kind: those of other kinds may have members of any form.
+#[serde_with::apply(Option<&RawValue> => #[serde(borrow)])]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attachment<'a> {
+    #[serde(rename = "type")]
+    kind: Option<&'a RawValue>,
+    prompt: Option<&'a RawValue>,
+    is_meta: Option<&'a RawValue>,
+    origin: Option<&'a RawValue>,
+}
+
+/// Who has written something.
+#[derive(Deserialize)]
+struct Origin {
+    kind: String,
 }
 
 #[derive(Deserialize)]
@@ -73,6 +93,14 @@ struct Block<'b> {
     is_error: Option<bool>,
 }
 
+impl Line<'_> {
+    /// Whether it is Claude's own, and not the user's.
+    fn is_agents(&self) -> bool {
+        let is_own = self.is_meta || self.is_compact_summary || self.is_sidechain;
+        is_own || self.agent_id.is_some()
+    }
+}
+
 impl Reader for Claude {
     fn read(&mut self, line: &[u8], events: &mut Vec<Event>) -> serde_json::Result<()> {
         let line: Line = serde_json::from_slice(line)?;
@@ -87,6 +115,7 @@ impl Reader for Claude {
                 self.begin(&line, events);
                 self.assistant(&line, &message, events)
             }
+            ("attachment", _) => self.attached(&line, events),
             ("cost-state", _) => {
                 self.cost(&line, events);
                 Ok(())
@@ -135,10 +164,36 @@ impl Claude {
                 }
             }
         }
-        let is_agents = line.is_meta || line.is_compact_summary || line.is_sidechain;
-        if !texts.is_empty() && !is_agents && line.agent_id.is_none() {
+        if !texts.is_empty() && !line.is_agents() {
             events.push(Event::Prompt(texts));
         }
+        Ok(())
+    }
+
+    /// A prompt that the user has written while the model worked.
+    fn attached(&mut self, line: &Line, events: &mut Vec<Event>) -> serde_json::Result<()> {
+        let Some(attachment) = line.attachment else {
+            return Ok(());
+        };
+        let attachment: Attachment = serde_json::from_str(attachment.get())?;
+        let is_queued = attachment.kind.and_then(string).as_deref() == Some("queued_command");
+        let Some(prompt) = attachment.prompt.filter(|_| is_queued) else {
+            return Ok(());
+        };
+        let origin: Option<Origin> = serde_json::from_str(text_of(attachment.origin))?;
+        let is_users = origin.is_none_or(|origin| origin.kind == "human");
+        if !is_users || text_of(attachment.is_meta) == "true" || line.is_agents() {
+            return Ok(());
+        }
+        let texts = match string(prompt) {
+            Some(text) => vec![text],
+            None => {
+                let List(blocks): List<Block> = serde_json::from_str(prompt.get())?;
+                blocks.into_iter().filter_map(|block| block.text).collect()
+            }
+        };
+        self.begin(line, events);
+        events.extend((!texts.is_empty()).then_some(Event::Prompt(texts)));
         Ok(())
     }
 

@@ -184,6 +184,24 @@ fn archived_sessions_of_codex_are_found_and_compressed_ones_are_told() {
 }
 
 #[test]
+fn what_the_user_writes_while_claude_works_is_a_prompt() {
+    let line = |attachment: &str| {
+        format!(r#"{{"type":"attachment","sessionId":"s","attachment":{attachment}}}"#)
+    };
+    let lines = [
+        r#"{"type":"queued_command","prompt":"one"}"#,
+        r#"{"type":"queued_command","prompt":[{"type":"text","text":"two"},{"type":"image"}],"origin":{"kind":"human"}}"#,
+        r#"{"type":"queued_command","prompt":"from a peer","origin":{"kind":"peer"}}"#,
+        r#"{"type":"queued_command","prompt":"its own","isMeta":true}"#,
+        r#"{"type":"file","prompt":7,"origin":"disk"}"#,
+    ];
+    let text = lines.map(line).join("\n");
+    let (events, wrong) = read(Format::Claude, Path::new("s.jsonl"), text.as_bytes());
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert_eq!(prompts(&events), ["one", "two"]);
+}
+
+#[test]
 fn a_search_for_tools_of_codex_is_no_damage() {
     let line = r#"{"type":"response_item","payload":{"type":"tool_search_call","call_id":"c","execution":"client","arguments":{"query":"mail"}}}"#;
     let (events, wrong) = read(Format::Codex, Path::new("s.jsonl"), line.as_bytes());
