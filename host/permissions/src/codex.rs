@@ -99,6 +99,12 @@ fn take(allows: bool, made: Result<Made, &'static str>, from: Source, import: &m
 }
 
 fn of_call(call: &Call, from: &Source) -> Result<Made, &'static str> {
+    if [PATTERN, DECISION]
+        .iter()
+        .any(|(name, place)| call.is_twice(name, *place))
+    {
+        return Err("an argument occurs twice");
+    }
     let decision = match call.argument(DECISION.0, DECISION.1) {
         None => Decision::Allow,
         Some(Literal::Text(text)) => decision(text)?,

@@ -17,6 +17,13 @@ impl Call {
         let (_, value) = arguments.find(|(own, _)| own == name || *own == place)?;
         Some(value)
     }
+
+    /// Whether there is an argument with this name, and another one in its place.
+    pub(crate) fn is_twice(&self, name: &str, place: usize) -> bool {
+        let place = place.to_string();
+        let has = |name: &str| self.arguments.iter().any(|(own, _)| own == name);
+        has(name) && has(&place)
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -285,6 +292,7 @@ mod tests {
         assert_eq!(calls[0].argument("pattern", 0), Some(&pattern));
         assert_eq!(calls[0].argument("decision", 1), Some(&text("forbidden")));
         assert_eq!(calls[0].argument("match", 2), None);
+        assert!(!calls[0].is_twice("decision", 1) && calls[0].is_twice("decision", 0));
     }
 
     #[test]
