@@ -8,7 +8,9 @@ const INTERPRETERS: &[&str] = &[
     "at",
     "awk",
     "batch",
+    "bb",
     "bun",
+    "clj",
     "clojure",
     "crontab",
     "crystal",
@@ -17,6 +19,7 @@ const INTERPRETERS: &[&str] = &[
     "ed",
     "elixir",
     "emacs",
+    "emacsclient",
     "erl",
     "ex",
     "expect",
@@ -25,11 +28,10 @@ const INTERPRETERS: &[&str] = &[
     "gdb",
     "ghc",
     "ghci",
-    "gmake",
     "gnuplot",
     "groovy",
-    "gsed",
     "guile",
+    "gvim",
     "ipython",
     "irb",
     "jrunscript",
@@ -37,11 +39,14 @@ const INTERPRETERS: &[&str] = &[
     "julia",
     "kotlin",
     "latex",
+    "less",
     "lftp",
     "lldb",
     "lua",
     "luajit",
     "lualatex",
+    "luatex",
+    "m4",
     "make",
     "mawk",
     "maxima",
@@ -52,8 +57,10 @@ const INTERPRETERS: &[&str] = &[
     "nvim",
     "ocaml",
     "octave",
+    "octave-cli",
     "osascript",
     "pdflatex",
+    "pdftex",
     "perl",
     "php",
     "psql",
@@ -63,8 +70,11 @@ const INTERPRETERS: &[&str] = &[
     "racket",
     "rails",
     "rake",
+    "rpm",
+    "rpmbuild",
     "rscript",
     "ruby",
+    "rvim",
     "sbcl",
     "scala",
     "scheme",
@@ -74,12 +84,15 @@ const INTERPRETERS: &[&str] = &[
     "swift",
     "tclsh",
     "tex",
+    "texlua",
     "ts-node",
     "tsx",
     "vi",
     "view",
     "vim",
+    "vimdiff",
     "xelatex",
+    "xetex",
 ];
 
 /// Those that take a program from their input if no file is named.
@@ -87,7 +100,6 @@ const FED: &[&str] = &[
     "bun",
     "crontab",
     "deno",
-    "gmake",
     "ipython",
     "irb",
     "julia",
@@ -113,7 +125,7 @@ const FED: &[&str] = &[
 const INTERACTIVE: &[&str] = &["ed", "ex", "gdb", "lldb", "mysql", "psql", "sqlite"];
 
 /// Those of [`FED`] that do so only if told.
-const TOLD: &[&str] = &["crontab", "gmake", "make"];
+const TOLD: &[&str] = &["crontab", "make"];
 
 /// Those that always do.
 const SCHEDULERS: &[&str] = &["at", "batch"];
@@ -232,8 +244,14 @@ pub(crate) fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_end).filter(|part| !part.is_empty())
 }
 
+/// What is between the signs in code, for languages in which any sign quotes: `qx~rm x~`, `s#a#rm x#e`.
+pub(super) fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| c.is_whitespace() || (c.is_ascii_punctuation() && !"_-./".contains(c));
+    text.split(is_end).filter(|part| !part.is_empty())
+}
+
 /// A name without its version: `python3.12`.
-fn stem(name: &str) -> &str {
+pub(super) fn stem(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 

@@ -28,7 +28,7 @@ use crate::reading::is_home;
 use crate::verdict::Match;
 
 use pattern::{Allowed, DEEPEST};
-use programs::{MOVERS, SHELLS};
+use programs::{MOVERS, OF_FILES, SHELLS};
 use runs::{base, prints_environment, takes_code, walk};
 use said::Said;
 use script::{Script, SimpleCommand};
@@ -288,6 +288,7 @@ impl Seen {
                 self.directories.extend(inner.directories());
                 if !is_outer(inner) {
                     self.inner.extend(inner.texts());
+                    self.inner.extend(inner.folders(&said));
                 }
                 if runs.likely.unclear && runs.likely.commands.is_empty() {
                     self.look_at_texts(inner.words.iter().map(|word| &*word.text));
@@ -376,6 +377,22 @@ impl SimpleCommand {
         let named = words.filter(move |(at, _)| !said.has(self, *at));
         self.assigned()
             .chain(named.map(|(_, word)| word.text.clone()))
+            .chain(self.folders(said))
+    }
+
+    /// Its words that are names of files without a directory, as paths: elsewhere, `keys` is seldom the folder of this
+    /// name.
+    fn folders(&self, said: &Said) -> impl Iterator<Item = String> {
+        let program = self.words.first();
+        let takes_files = program.is_some_and(|program| OF_FILES.contains(&base(&program.text)));
+        let words = self.words.iter().enumerate().skip(1);
+        let is_name = move |(at, word): &(usize, &Word)| {
+            let is_path = word.text.starts_with('-') || word.text.contains(['/', '\\', '=', ':']);
+            takes_files && word.exact && !is_path && !said.has(self, *at)
+        };
+        words
+            .filter(is_name)
+            .map(|(_, word)| format!("./{}", word.text))
     }
 
     fn assigned(&self) -> impl Iterator<Item = String> {

@@ -15,6 +15,9 @@ use crate::verdict::Match;
 /// How deep programs that run others are followed.
 pub(super) const DEEPEST: usize = 8;
 
+/// How many words in front of a subcommand are examined.
+const MOST_OPTIONS: usize = 16;
+
 /// Words of a shell's grammar in the place of a program.
 const KEYWORDS: &[&str] = &[
     "!", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select",
@@ -139,6 +142,33 @@ impl Pattern {
             && command.assignments.iter().all(named)
             && command.words.len() >= self.words.len()
             && words.all(|(at, given)| word(at, given))
+    }
+
+    /// Whether it is for a subcommand or an operand, and may match a command that has options in front of that:
+    /// `kubectl delete *`, and `kubectl -n a delete b`.
+    fn meets_behind_options(&self, command: &SimpleCommand) -> Match {
+        let names_word = self.words.get(1).is_some_and(|word| !word.begins_with('-'));
+        let words = &command.words;
+        let is_option = |at: usize| {
+            let word = words.get(at).filter(|word| word.exact);
+            word.is_some_and(|word| word.text.starts_with(['-', '+']))
+        };
+        if !names_word || !is_option(1) {
+            return Match::No;
+        }
+        // An option may take the next word.
+        let may_begin = |at: &usize| is_option(at - 1) || (*at > 2 && is_option(at - 2));
+        let places = (2..words.len().min(MOST_OPTIONS)).take_while(may_begin);
+        let found = places.map(|at| {
+            let behind = SimpleCommand {
+                assignments: command.assignments.clone(),
+                words: [&words[..1], &words[at..]].concat(),
+                more: command.more,
+                ..SimpleCommand::default()
+            };
+            self.meets(&behind).min(Match::Maybe)
+        });
+        found.max().unwrap_or(Match::No)
     }
 
     /// Whether its words stand in a row in code: `os.system('rm x')`.
@@ -275,7 +305,11 @@ pub(super) fn means(patterns: &[Pattern], command: &SimpleCommand, depth: usize)
 
 /// Whether one of these patterns matches something that a simple command runs.
 pub(super) fn meet(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> Match {
-    let own = patterns.iter().map(|pattern| pattern.meets(command)).max();
+    let own = patterns.iter().map(|pattern| {
+        let behind = pattern.meets_behind_options(command);
+        pattern.meets(command).max(behind)
+    });
+    let own = own.max();
     let is_alike = removes(command) && patterns.iter().any(Pattern::is_any_rm);
     let own = own.unwrap_or(Match::No).max(Match::perhaps(is_alike));
     if own == Match::Yes {

@@ -9,7 +9,48 @@ pub(super) const SHELLS: &[&str] = &[
 ];
 
 /// Shells with another language: their scripts are not read.
-pub(super) const OTHER_SHELLS: &[&str] = &["csh", "elvish", "nu", "tcsh", "xonsh"];
+pub(super) const OTHER_SHELLS: &[&str] = &[
+    "bash-static",
+    "csh",
+    "elvish",
+    "lksh",
+    "nu",
+    "osh",
+    "posh",
+    "tcsh",
+    "xonsh",
+    "yash",
+];
+
+/// Other names of programs: of GNU's beside those of macOS and BSD, and of Debian's packages.
+pub(super) const ALSO: &[(&str, &str)] = &[
+    ("batcat", "bat"),
+    ("bsdtar", "tar"),
+    ("fdfind", "fd"),
+    ("gawk", "awk"),
+    ("genv", "env"),
+    ("gfind", "find"),
+    ("ginstall", "install"),
+    ("gmake", "make"),
+    ("gnice", "nice"),
+    ("gnohup", "nohup"),
+    ("gprintf", "printf"),
+    ("grm", "rm"),
+    ("gsed", "sed"),
+    ("gshred", "shred"),
+    ("gsort", "sort"),
+    ("gsplit", "split"),
+    ("gstdbuf", "stdbuf"),
+    ("gtar", "tar"),
+    ("gtimeout", "timeout"),
+    ("gtruncate", "truncate"),
+    ("gunlink", "unlink"),
+    ("gxargs", "xargs"),
+    ("sem", "parallel"),
+];
+
+/// The beginnings of the names of what loads programs: `ld-linux-x86-64.so.2`.
+pub(super) const LOADERS: &[&str] = &["ld-linux", "ld-musl", "ld.so"];
 
 /// Run the words behind their own options, without changing their meaning.
 pub(super) const TRANSPARENT: &[&str] = &[
@@ -32,11 +73,11 @@ pub(super) const OF_WINDOWS: &str = r"\windows\system32\";
 
 /// Run the words behind their own options elsewhere, as another user, or with more words.
 pub(super) const PREFIXES: &str = "\
-    - aa-exec busybox caffeinate catchsegv chpst chronic chroot chrt dbus-launch dbus-run-session doas eatmydata \
-    fakeroot firejail flock gosu ifne ionice ltrace nocorrect noglob nsenter numactl parallel pkexec prlimit proot \
-    proxychains proxychains4 repeat rlwrap runuser script setarch setlock setpriv softlimit ssh start-stop-daemon \
-    strace su su-exec sudo systemd-inhibit systemd-run taskset torify torsocks toybox tsocks unbuffer unshare \
-    valgrind watch winpty wsl xargs xvfb-run";
+    - -- aa-exec and busybox caffeinate catchsegv chpst chronic chroot chrt coreutils dbus-launch dbus-run-session doas \
+    eatmydata fakeroot firejail flock gosu ifne ionice ld.so ltrace nocorrect noglob not nsenter numactl or parallel \
+    pkexec prlimit proot proxychains proxychains4 repeat rlwrap run0 runuser script setarch setlock setpriv softlimit \
+    ssh start-stop-daemon strace su su-exec sudo systemd-inhibit systemd-run taskset torify torsocks toybox tsocks \
+    unbuffer unshare valgrind watch winpty wsl xargs xvfb-run";
 
 /// Options of programs, by one letter, that take the rest of their word, or else the next word.
 pub(super) const TAKING: &[(&str, &str)] = &[
@@ -58,7 +99,7 @@ pub(super) const TAKING: &[(&str, &str)] = &[
     ("timeout", "ks"),
     ("wget", "aABDeiIlOoPQRTtUwX"),
     ("wsl", "deu"),
-    ("xargs", "adEIiLnPs"),
+    ("xargs", "adEIJLnPRSs"),
 ];
 
 /// Run some of their words: those behind one of these, or any of theirs. Rules that allow do not look through them.
@@ -67,6 +108,7 @@ pub(super) const CARRIERS: &[(&str, &[&str])] = &[
     ("alacritty", &[]),
     ("ansible", &[]),
     ("apptainer", &["exec", "run"]),
+    ("arch", &[]),
     ("asdf", &["exec"]),
     ("autossh", &[]),
     ("aws-vault", &["exec"]),
@@ -76,17 +118,27 @@ pub(super) const CARRIERS: &[(&str, &[&str])] = &[
     ("bunx", &[]),
     ("bwrap", &[]),
     ("cabal", &["exec"]),
+    ("capsh", &[]),
     ("cargo", &["watch"]),
     ("chamber", &["exec"]),
+    ("choom", &[]),
+    ("clush", &[]),
+    ("cmake", &["-E"]),
+    ("colima", &["ssh"]),
     ("composer", &["exec"]),
     ("concurrently", &[]),
     ("conda", &["run"]),
     ("cpulimit", &[]),
+    ("crictl", &["exec"]),
     ("cross-env", &[]),
     ("cross-env-shell", &[]),
+    ("ctr", &["exec", "run"]),
+    ("dbclient", &[]),
     ("devbox", &["run"]),
     ("direnv", &["exec"]),
     ("distrobox", &["enter"]),
+    ("distrobox-enter", &[]),
+    ("distrobox-host-exec", &[]),
     ("docker", &["exec", "run"]),
     ("docker-compose", &["exec", "run"]),
     ("doppler", &["run"]),
@@ -96,12 +148,18 @@ pub(super) const CARRIERS: &[(&str, &[&str])] = &[
     ("entr", &[]),
     ("env-cmd", &[]),
     ("expect", &[]),
+    ("fakechroot", &[]),
     ("faketime", &[]),
     ("flatpak-spawn", &[]),
+    ("fly", &["ssh"]),
+    ("flyctl", &["ssh"]),
     ("fnm", &["exec"]),
+    ("gcloud", &["ssh"]),
     ("gnome-terminal", &[]),
     ("guix", &["environment", "shell"]),
     ("hatch", &["run"]),
+    ("heroku", &["run"]),
+    ("host-spawn", &[]),
     ("hyperfine", &[]),
     ("incus", &["exec"]),
     ("infisical", &["run"]),
@@ -111,14 +169,19 @@ pub(super) const CARRIERS: &[(&str, &[&str])] = &[
     ("konsole", &[]),
     ("kubectl", &["debug", "exec", "run"]),
     ("lerna", &["exec"]),
+    ("lima", &[]),
     ("limactl", &["shell"]),
+    ("linux32", &[]),
+    ("linux64", &[]),
     ("lxc", &["exec"]),
     ("lxc-attach", &[]),
     ("machinectl", &["shell"]),
     ("mamba", &["run"]),
     ("micromamba", &["run"]),
+    ("minikube", &["ssh"]),
     ("mise", &["exec", "x"]),
     ("mosh", &[]),
+    ("multipass", &["exec"]),
     ("nerdctl", &["exec", "run"]),
     ("nix", &["develop", "run", "shell"]),
     ("nix-shell", &[]),
@@ -130,19 +193,30 @@ pub(super) const CARRIERS: &[(&str, &[&str])] = &[
     ("op", &["run"]),
     ("opam", &["exec"]),
     ("pdm", &["run"]),
+    ("pdsh", &[]),
+    ("pee", &[]),
     ("perf", &["record", "stat", "trace"]),
     ("pipenv", &["run"]),
     ("pipx", &["run"]),
     ("pixi", &["run"]),
+    ("plink", &[]),
     ("pnpx", &[]),
     ("podman", &["exec", "run", "unshare"]),
     ("poetry", &["run"]),
     ("pyenv", &["exec"]),
+    ("qemu-aarch64", &[]),
+    ("qemu-aarch64-static", &[]),
+    ("qemu-x86_64", &[]),
+    ("qemu-x86_64-static", &[]),
     ("rbenv", &["exec"]),
     ("rsh", &[]),
+    ("runcon", &[]),
     ("rustup", &["run"]),
     ("rye", &["run"]),
+    ("salt", &[]),
+    ("sandbox-exec", &[]),
     ("sched", &[]),
+    ("schroot", &[]),
     ("screen", &[]),
     ("sg", &[]),
     ("singularity", &["exec", "run"]),
@@ -172,8 +246,8 @@ pub(super) const SETTERS: &[&str] = &[
 
 /// Builtins of a shell that evaluate words as numbers or names of variables.
 pub(super) const EVALUATORS: &str = "\
-    [ break continue declare exit export getopts let local mapfile printf read readarray readonly return shift test \
-    typeset unset wait";
+    [ break continue declare exit export float getopts integer let local mapfile printf read readarray readonly return \
+    shift test typeset ulimit unset wait";
 
 /// Operators of `test` and `[[` that look at one text or file, and calculate nothing.
 pub(super) const UNARY_TESTS: &[&str] = &[
@@ -189,7 +263,10 @@ pub(super) const REMOVERS: &[&str] = &[
     "erase",
     "rd",
     "remove-item",
+    "rimraf",
+    "rm",
     "shred",
+    "srm",
     "truncate",
     "unlink",
 ];
@@ -199,12 +276,14 @@ pub(super) const MOVERS: &[&str] = &["cd", "popd", "pushd"];
 
 /// Options, and words, by which a program runs another.
 pub(super) const RUNNING: &[(&str, &[&str])] = &[
+    ("ack", &["--pager"]),
     ("ag", &["--pager"]),
     ("bat", &["--pager"]),
     ("compgen", &["-C"]),
     ("complete", &["-C"]),
     ("dpkg", &["--post-invoke", "--pre-invoke"]),
     ("emulate", &["-c"]),
+    ("fc", &["-e"]),
     ("fd", &["-x", "--exec", "-X", "--exec-batch"]),
     ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
     ("git", &["--ext-diff", "--textconv"]),
@@ -246,9 +325,11 @@ pub(super) const RUNNING: &[(&str, &[&str])] = &[
     ("git submodule", &["foreach"]),
     ("go", &["-exec", "-toolexec", "-vettool"]),
     ("hash", &["-p"]),
+    ("install", &["--strip-program"]),
     ("jobs", &["-x"]),
     ("man", &["-P", "-H", "--pager", "--html"]),
     ("mapfile", &["-C"]),
+    ("nano", &["-s", "--speller"]),
     ("nc", &["-c", "-e"]),
     ("ncat", &["-c", "-e", "--exec", "--sh-exec"]),
     ("npm", &["exec", "x", "--script-shell"]),
@@ -274,6 +355,7 @@ pub(super) const RUNNING: &[(&str, &[&str])] = &[
             "--use-compress-program",
         ],
     ),
+    ("tcpdump", &["-z"]),
     ("wget", &["--use-askpass"]),
     ("yarn", &["exec", "dlx"]),
     ("zip", &["-TT", "--unzip-command"]),
@@ -322,9 +404,21 @@ pub(super) const WRITING: &[(&str, &[&str])] = &[
     ("git format-patch", &["-o", "--output-directory"]),
     ("git grep", &["--no-index"]),
     ("git init", &["--template"]),
+    ("go", &["-modfile", "-overlay"]),
     ("iconv", &["-o", "--output"]),
     ("kubectl", &["--kubeconfig"]),
-    ("less", &["-o", "-O"]),
+    (
+        "less",
+        &[
+            "-k",
+            "-o",
+            "-O",
+            "--lesskey-content",
+            "--lesskey-file",
+            "--lesskey-src",
+        ],
+    ),
+    ("man", &["-C", "--config-file"]),
     ("nm", &["--plugin"]),
     ("npm", &["--node-options"]),
     ("objdump", &["--plugin"]),
@@ -346,12 +440,18 @@ pub(super) const WRITING: &[(&str, &[&str])] = &[
             "--config",
             "--directory-prefix",
             "--execute",
+            "--hsts-file",
             "--output-document",
             "--output-file",
+            "--rejected-log",
             "--save-cookies",
+            "--warc-file",
         ],
     ),
 ];
+
+/// What has such an effect within a word.
+pub(super) const WITHIN: &[(&str, &str)] = &[("curl", "%output{"), ("go", "-extld")];
 
 /// Programs that write the second file among their words.
 pub(super) const TO_SECOND: &[&str] = &["uniq", "xxd"];
@@ -360,10 +460,12 @@ pub(super) const TO_SECOND: &[&str] = &["uniq", "xxd"];
 pub(super) const OF_GIT: &[&str] = &[
     "-c",
     "-C",
+    "--attr-source",
     "--config-env",
     "--exec-path",
     "--git-dir",
     "--namespace",
+    "--shallow-file",
     "--super-prefix",
     "--work-tree",
 ];
@@ -498,6 +600,12 @@ pub(super) const SPECIAL: &[&str] = &[
 /// allows it with words that are expanded. What `printf`, `test` and `[` calculate is examined before.
 pub(super) const PRINTING: &[&str] = &[
     ":", "[", "basename", "dirname", "echo", "false", "printf", "seq", "sleep", "test", "true",
+];
+
+/// Take names of files, beside options.
+pub(super) const OF_FILES: &[&str] = &[
+    "cat", "chmod", "chown", "cp", "du", "find", "grep", "head", "install", "less", "ln", "ls",
+    "mv", "rg", "rm", "rsync", "scp", "tail", "tar", "tree", "zip",
 ];
 
 /// Read files, whatever their words are: no option of theirs writes a file, or runs a program.

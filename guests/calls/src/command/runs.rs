@@ -2,10 +2,11 @@
 
 use super::code;
 use super::programs::{
-    CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OF_WINDOWS, OTHER_SHELLS, PLACES, PREFIXES, REMOVERS,
-    RUNNING, SETTERS, SHELLS, TAKING, TEXT_TESTS, TO_SECOND, TRANSPARENT, UNARY_TESTS, WRITING,
+    ALSO, CARRIERS, EVALUATORS, FEEDERS, LOADERS, OF_GIT, OF_WINDOWS, OTHER_SHELLS, PLACES,
+    PREFIXES, REMOVERS, RUNNING, SETTERS, SHELLS, TAKING, TEXT_TESTS, TO_SECOND, TRANSPARENT,
+    UNARY_TESTS, WITHIN, WRITING,
 };
-use super::script::{Script, SimpleCommand, assigned};
+use super::script::{Script, SimpleCommand, assigned, hides_commands};
 use super::settings::{Use, script, settings, use_of};
 use super::word::Word;
 use crate::directory::drive;
@@ -38,6 +39,8 @@ const MOST_COMMANDS: usize = 8;
 const MOST_VALUES: usize = 64;
 /// How many words of code are examined.
 const MOST_PARTS: usize = 16 * 1024;
+/// How many letters of one word are taken for options in front of the one with a value.
+const MOST_LETTERS: usize = 4;
 
 impl Runs {
     pub fn of(command: &SimpleCommand) -> Self {
@@ -45,11 +48,14 @@ impl Runs {
         let words = &command.words[..];
         let Some((program, arguments)) = words.split_first() else {
             runs.values("", command);
+            // A shell that calculates with the variable runs what is in there: `y='a[$(rm x)]'; let z=y`.
+            let values = command.assignments.iter().map(|(_, value)| value);
+            let texts = values.filter(|value| value.exact && hides_commands(&value.text));
+            runs.code = words_of(texts.flat_map(|text| code::parts(&text.text)));
             return runs;
         };
-        // On a file system that ignores case, `SUDO` is `sudo`.
-        let folded = fold(base(&program.text));
-        let name = &*folded;
+        let named = name_of(program);
+        let name = &*named;
         let is_in = |programs: &str| programs.split(' ').any(|program| program == name);
         let takes_prefix = TRANSPARENT.contains(&name) || is_in(PREFIXES);
         match name {
@@ -65,19 +71,21 @@ impl Runs {
             }
             "eval" => runs.eval(arguments),
             "git" => runs.git(words),
-            "gsed" | "sed" => runs.sed(words),
+            "less" => runs.pinned.extend(places(words, is_command_of_less)),
+            "make" => runs.pinned.extend(places(words, is_code_of_make)),
+            "sed" => runs.sed(words),
             _ if SETTERS.contains(&name) => runs.pinned = (0..words.len()).collect(),
             _ => {}
         }
-        let first = &arguments[..arguments.len().min(1)];
         // With `-`, a signal gets its own effect again.
         if name == "trap"
-            && let Some(action) = first.iter().find(|action| action.text != "-")
+            && let Some(action) = operands(arguments).first()
+            && action.text != "-"
         {
             runs.likely.run(Script::read_within(&action.text), &[]);
         }
         if matches!(name, "." | "source") {
-            runs.likely.unclear |= first.iter().any(is_inline);
+            runs.likely.unclear |= arguments.iter().any(is_inline);
         }
         if is_in(EVALUATORS) {
             runs.likely.unclear |= evaluates(name, arguments);
@@ -135,12 +143,15 @@ impl Runs {
     }
 
     fn eval(&mut self, arguments: &[Word]) {
-        let texts: Vec<_> = arguments.iter().map(|word| &*word.text).collect();
+        let given = operands(arguments);
+        let texts: Vec<_> = given.iter().map(|word| &*word.text).collect();
         let text = texts.join(" ");
-        let exact = arguments.iter().all(|word| word.exact);
+        let exact = given.iter().all(|word| word.exact);
         self.pinned = (0..=arguments.len()).collect();
         self.likely = Script::read_within(&text);
-        self.only = exact.then(|| self.likely.clone());
+        // Not every shell skips a `--`.
+        let is_plain = exact && given.len() == arguments.len();
+        self.only = is_plain.then(|| self.likely.clone());
         self.likely.unclear |= !exact;
     }
 
@@ -150,13 +161,24 @@ impl Runs {
         let plain = plain_prefix(name, words).filter(|_| TRANSPARENT.contains(&name));
         let at = plain.unwrap_or_else(|| likely_prefix(name, words));
         let (before, behind) = words.split_at(at.min(words.len()));
+        let is_fed = FEEDERS.contains(&name);
+        let signs = replaced(name, &before[1..]);
+        let given = |word: &Word| {
+            let is_replaced = signs.iter().any(|sign| word.text.contains(sign));
+            // Its input stands there.
+            let exact = word.exact && !(is_fed && is_replaced);
+            Word {
+                exact,
+                ..word.clone()
+            }
+        };
         let command = SimpleCommand {
             assignments: before[1..]
                 .iter()
                 .filter_map(|word| assigned(&word.text))
                 .collect(),
-            words: behind.to_vec(),
-            more: FEEDERS.contains(&name),
+            words: behind.iter().map(given).collect(),
+            more: is_fed,
             ..SimpleCommand::default()
         };
         self.pinned = (0..words.len().min(at + 1)).collect();
@@ -210,7 +232,7 @@ impl Runs {
         }
         // A remote may be a command, in which `%` stands before signs.
         for (place, word) in words.iter().enumerate() {
-            if let Some(command) = word.text.strip_prefix("ext::") {
+            if let Some(command) = behind_transport(&word.text) {
                 self.pinned.push(place);
                 self.likely
                     .run(Script::read(&command.replace('%', "")), &[]);
@@ -231,13 +253,15 @@ impl Runs {
     /// A script of `sed` may run programs, and write files: one that surely does neither need not be spelt out.
     fn sed(&mut self, words: &[Word]) {
         let (mut is_next, mut has_script) = (false, false);
+        // `sed -n *` is written for what only prints.
+        let prints = words.get(1).is_some_and(|word| word.text == "-n");
         for (at, word) in words.iter().enumerate().skip(1) {
             let letters = word.text.strip_prefix('-').filter(|rest| !rest.is_empty());
             let is_shown = match letters.filter(|_| !is_next) {
                 Some(letters) => {
                     is_next = letters.ends_with('e');
                     let before = letters.strip_suffix('e').unwrap_or(letters);
-                    !before.contains(['e', 'f'])
+                    !before.contains(['e', 'f']) && !(prints && letters.contains('i'))
                 }
                 None if is_next || !has_script => {
                     (is_next, has_script) = (false, true);
@@ -355,12 +379,10 @@ impl Runs {
             || !texts.is_empty()
             || (!command.input.is_empty() && !code::is_copier(name));
         let mut parts = texts.iter().flat_map(|text| code::parts(&text.text));
-        let signs = ['!', '\\', '$', '#', '@', '%', '+'];
-        let named = parts.by_ref().take(MOST_PARTS);
-        self.code = named
-            .map(|part| Word::exact(part.trim_start_matches(signs)))
-            .collect();
+        self.code = words_of(parts.by_ref());
         self.beside.unclear |= parts.next().is_some();
+        let quoted = texts.iter().flat_map(|text| code::quoted(&text.text));
+        self.code.extend(words_of(quoted));
     }
 
     fn options(&mut self, name: &str, words: &[Word]) {
@@ -385,9 +407,13 @@ impl Runs {
         // In its first word options need no `-`, and their values follow in the order of the letters.
         let is_old = |word: &Word| !word.text.starts_with('-') && word.text.contains(['F', 'I']);
         self.likely.unclear |= name == "tar" && words.get(1).is_some_and(is_old);
+        let is_within = |word: &Word| {
+            let mut own = WITHIN.iter().filter(|(program, _)| *program == name);
+            own.any(|(_, text)| word.text.contains(text))
+        };
         let mut count = 0;
         for (at, word) in words.iter().enumerate().skip(1) {
-            if of(WRITING).any(|option| has(word, option)) {
+            if of(WRITING).any(|option| has(word, option)) || is_within(word) {
                 self.pinned.push(at);
             }
             let mut running = of(RUNNING);
@@ -437,8 +463,21 @@ impl Runs {
             for text in texts.into_iter().flatten().filter(|text| is_line(text)) {
                 self.likely.run(Script::read(text), &[]);
             }
+            let more = behind_letter(word).map(behind_letters);
+            for text in more.into_iter().flatten().filter(|text| is_line(text)) {
+                self.perhaps.extend(Script::read(text).commands);
+            }
         }
     }
+}
+
+/// The first parts of code, without the signs in front of them.
+fn words_of<'t>(parts: impl Iterator<Item = &'t str>) -> Vec<Word> {
+    let signs = ['!', '\\', '$', '#', '@', '%', '+'];
+    let named = parts.take(MOST_PARTS);
+    named
+        .map(|part| Word::exact(part.trim_start_matches(signs)))
+        .collect()
 }
 
 /// Calls `see` with a command, and with whatever it most likely runs, down to this depth.
@@ -459,7 +498,7 @@ pub(super) fn walk(
 /// Whether the program is a shell or an interpreter.
 pub(super) fn takes_code(command: &SimpleCommand) -> bool {
     command.words.first().is_some_and(|program| {
-        let name = fold(base(&program.text));
+        let name = name_of(program);
         is_shell(&name) || code::is_interpreter(&name)
     })
 }
@@ -470,7 +509,7 @@ pub(super) fn prints_environment(command: &SimpleCommand) -> bool {
         return false;
     };
     let are = |fits: fn(&str) -> bool| arguments.iter().all(|word| fits(&word.text));
-    match &*fold(base(&program.text)) {
+    match &*name_of(program) {
         "env" => likely_prefix("env", &command.words) >= command.words.len(),
         "declare" | "export" | "printenv" | "typeset" => are(|word| word.starts_with('-')),
         "set" => arguments.is_empty(),
@@ -484,7 +523,7 @@ pub(super) fn removes(command: &SimpleCommand) -> bool {
     let Some(program) = words.first() else {
         return false;
     };
-    match &*fold(base(&program.text)) {
+    match &*name_of(program) {
         "find" => words.iter().any(|word| word.text == "-delete"),
         "git" => {
             let mut words = words.iter().map(|word| &*word.text).skip(git_action(words));
@@ -497,8 +536,85 @@ pub(super) fn removes(command: &SimpleCommand) -> bool {
     }
 }
 
+/// Whether a program, by its name as [`name_of`] has it, is a shell, in any version: `zsh-5.9`.
 fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name) || OTHER_SHELLS.contains(&name)
+    let stem = code::stem(name).trim_end_matches('-');
+    SHELLS.contains(&stem) || OTHER_SHELLS.contains(&stem)
+}
+
+/// The name of a program in the tables: without its directory, in lower case, since `SUDO` is `sudo` on a file system
+/// that ignores case, and the usual one of several.
+fn name_of(program: &Word) -> String {
+    let name = fold(base(&program.text));
+    if LOADERS.iter().any(|start| name.starts_with(start)) {
+        return "ld.so".to_owned();
+    }
+    let usual = ALSO.iter().find(|(other, _)| *other == name);
+    usual.map_or(name, |(_, usual)| (*usual).to_owned())
+}
+
+/// What is behind a `--`, which ends the options of a builtin.
+fn operands(arguments: &[Word]) -> &[Word] {
+    arguments
+        .strip_prefix(&[Word::exact("--")])
+        .unwrap_or(arguments)
+}
+
+/// The places of words, other than the program, that fit.
+fn places(words: &[Word], fits: fn(&str) -> bool) -> impl Iterator<Item = usize> {
+    let words = words.iter().enumerate().skip(1);
+    words
+        .filter(move |(_, word)| fits(&word.text))
+        .map(|(at, _)| at)
+}
+
+/// Whether `less` begins with a command that does more than show a place: `+!rm x`.
+fn is_command_of_less(word: &str) -> bool {
+    let moves = |command: &str| {
+        let rest = command.trim_start_matches(|c: char| c.is_ascii_digit() || c == '+');
+        matches!(rest, "" | "F" | "G" | "g") || rest.starts_with('/')
+    };
+    word.strip_prefix('+').is_some_and(|rest| !moves(rest))
+}
+
+/// Whether a word of `make` is a part of a makefile, or says where another one is read: from the input.
+fn is_code_of_make(word: &str) -> bool {
+    let calls = ["$(", "${", "`"].iter().any(|sign| word.contains(sign));
+    let is_another = |value: &str| value.contains(char::is_whitespace) || is_elsewhere(value);
+    let is_run = settings(word)
+        .any(|(name, value)| use_of(name, value) != Use::Unknown && is_another(value));
+    let is_eval = word.starts_with("-E") || is_option(word, "--eval");
+    calls || is_run || is_eval || matches!(word, "-" | "-f-" | "--file=-" | "--makefile=-")
+}
+
+/// The signs in whose place `xargs` and `parallel` put their input: `{}`, or what an option names.
+fn replaced<'w>(name: &str, options: &'w [Word]) -> Vec<&'w str> {
+    let mut signs = vec![if name == "parallel" { "{" } else { "{}" }];
+    for (at, word) in options.iter().enumerate() {
+        let letters = word.text.strip_prefix('-').unwrap_or_default();
+        let short = letters
+            .split_once(['I', 'J', 'i'])
+            .filter(|_| !letters.starts_with('-'));
+        let sign = match short {
+            Some((_, "")) => options.get(at + 1).map(|next| &*next.text),
+            Some((_, rest)) => Some(rest),
+            None => word.text.strip_prefix("--replace="),
+        };
+        signs.extend(sign.filter(|sign| !sign.is_empty()));
+    }
+    signs
+}
+
+/// What is behind the transport of git that runs a command: `ext::rm x`, `-c remote.x.url=ext::rm x`.
+fn behind_transport(word: &str) -> Option<&str> {
+    const SIGN: &str = "ext::";
+    let mut found = word.match_indices(SIGN);
+    let is_whole = |(at, _): &(usize, &str)| {
+        let before = word[..*at].chars().next_back();
+        before.is_none_or(|c| matches!(c, '=' | '.' | ':'))
+    };
+    let (at, _) = found.find(is_whole)?;
+    Some(&word[at + SIGN.len()..])
 }
 
 /// Whether an option of `command` only asks about a name.
@@ -688,6 +804,12 @@ fn behind_letter(word: &Word) -> Option<&str> {
     (letter != '-').then_some(rest.as_str())
 }
 
+/// What may be behind further letters of an option, of which one takes a value: `rm x` in `qcrm x`.
+fn behind_letters(text: &str) -> impl Iterator<Item = &str> {
+    let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
+    (1..=letters.min(MOST_LETTERS)).map(|at| &text[at..])
+}
+
 /// Whether a word has this option of one letter behind others (`-ro`), none of which takes the rest as its value.
 fn is_joined(word: &str, option: &str, taking: &str) -> bool {
     let &[b'-', letter] = option.as_bytes() else {
@@ -708,9 +830,19 @@ fn may_lead_out(word: &str) -> bool {
     word.starts_with(['/', '\\']) || drive(word).is_some() || names.any(|name| name == "..")
 }
 
-/// Whether a file with commands is no file of its own, but what the same line writes: `<(echo rm)`, `/dev/stdin`.
+/// Whether a file with commands is no file of its own, but what the same line writes: `<(echo rm)`, `/dev/stdin`,
+/// `/proc/self/fd/0`.
 pub(super) fn is_inline(word: &Word) -> bool {
-    word.text.contains("<(") || word.text.starts_with("/dev/")
+    let path = &*word.text;
+    let is_name = |name: &&str| !matches!(*name, "" | ".");
+    let names: Vec<_> = path.split('/').filter(is_name).collect();
+    let is_opened = match names[..] {
+        [.., "stdin"] => true,
+        [.., "fd", number] => number.bytes().all(|byte| byte.is_ascii_digit()),
+        ["dev" | "proc", ..] => path.starts_with('/'),
+        _ => false,
+    };
+    path.contains("<(") || is_opened
 }
 
 /// Whether a program is named by a path that is none of a system, as in the project: another one may be there.

@@ -35,6 +35,7 @@ const COMMANDS: &[&str] = &[
     "fsmonitor",
     "gitproxy",
     "helper",
+    "invoke",
     "launcher",
     "lessclose",
     "lessopen",
@@ -73,6 +74,7 @@ const CODE: &[&str] = &[
     "_java_options",
     "bash_env",
     "core.hookspath",
+    "exec-path",
     "dyld_insert_libraries",
     "gconv_path",
     "git_exec_path",
@@ -99,7 +101,8 @@ const OF_NODE: &[&str] = &["-r ", "--require", "--import", "loader"];
 const INERT: &[&str] = &["", "0", "1", "/dev/null", "false", "true"];
 
 pub(super) fn use_of(name: &str, value: &str) -> Use {
-    let name = name.to_ascii_lowercase();
+    // Of lists, as apt has them: `DPkg::Pre-Invoke::`.
+    let name = name.trim_end_matches(':').to_ascii_lowercase();
     let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
     let loads = CODE.contains(&&*name)
         || begins(CODE_BEGINS)
@@ -149,7 +152,7 @@ fn bare(name: &str) -> &str {
 }
 
 fn is_name(name: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let fits = |c: char| c.is_ascii_alphanumeric() || ":._-".contains(c);
     !name.is_empty() && name.chars().all(fits)
 }
 
@@ -194,6 +197,8 @@ mod tests {
             ("PYTHONPATH", "src", Use::Unknown),
             ("PATH", "/x", Use::Unknown),
             ("user.name", "me", Use::Unknown),
+            ("exec-path", "./x", Use::Code),
+            ("APT::Update::Pre-Invoke::", "x", Use::Command),
         ] {
             assert_eq!(use_of(name, value), expected, "{name}={value}");
         }

@@ -192,6 +192,10 @@ pub fn is_subscript_with_blanks(raw: &str) -> bool {
 /// commands there are read, in an expansion within double quotes only some shells take `'` for a quote, and only zsh
 /// calculates the index in `$x[i]`, and runs what is in `?(e:'rm x':)`.
 pub fn has_unclear_parts(raw: &str) -> bool {
+    // Of zsh: a file with what the commands print.
+    if raw.starts_with("=(") {
+        return true;
+    }
     let mut rest = raw.chars();
     let mut is_double = false;
     while let Some(c) = rest.next() {
