@@ -804,7 +804,7 @@ fn behind_letter(word: &Word) -> Option<&str> {
     (letter != '-').then_some(rest.as_str())
 }
 
-/// What may be behind further letters of an option, of which one takes a value: `rm x` in `qcrm x`.
+/// What may be behind further letters of an option, of which one takes a value: `rm x` in `crm x`.
 fn behind_letters(text: &str) -> impl Iterator<Item = &str> {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     (1..=letters.min(MOST_LETTERS)).map(|at| &text[at..])

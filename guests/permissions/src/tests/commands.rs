@@ -11,9 +11,18 @@ fn run(rules: Value, command: &str) -> String {
     )
 }
 
+/// Asserts for each pattern and command whether a rule with the pattern allows the command.
+fn assert_allowed(cases: &[(&str, &str, bool)]) {
+    for (pattern, command, matches) in cases {
+        let rules = json!([{ "decision": "allow", "command": pattern }]);
+        let expected = if *matches { "allow_once" } else { "ask" };
+        assert_eq!(run(rules, command), expected, "{pattern:?} for {command:?}");
+    }
+}
+
 #[test]
 fn a_pattern_matches_word_by_word() {
-    for (pattern, command, matches) in [
+    assert_allowed(&[
         ("git log", "git log", true),
         ("git log", "git log -3", false),
         ("git log *", "git log", true),
@@ -45,6 +54,15 @@ fn a_pattern_matches_word_by_word() {
         ("git -c a.b=c log", "git -c a.b=c log", true),
         ("find *", "find . -name x", true),
         ("find *", "find . -exec rm {} ;", false),
+        ("export *", "export PATH=/x", false),
+        ("export X=1", "export X=1", true),
+        ("xargs grep *", "xargs grep foo", true),
+    ]);
+}
+
+#[test]
+fn no_wildcard_stands_for_words_that_run_programs_or_write_files() {
+    assert_allowed(&[
         ("sed -n *", "sed -n '1,80p' a", true),
         ("sed -n *", "sed -n -e '/a/p' -e 5q a", true),
         ("sed *", "sed -i 's/a b/c d/' a", true),
@@ -52,6 +70,9 @@ fn a_pattern_matches_word_by_word() {
         ("sed -n *", "sed -n -e p -e 'w .bashrc' a", false),
         ("sed -n *", "sed -n '-ew .bashrc' a", false),
         ("sed -n *", "sed -n -f a b", false),
+        ("sed -n *", "sed -n -E p a", true),
+        ("sed -n *", "sed -n -i p a", false),
+        ("sed -n *", "sed -n p -i.b a", false),
         ("uniq *", "uniq -c -f 1 a", true),
         ("uniq *", "uniq a b", false),
         ("xxd *", "xxd -l 64 a", true),
@@ -64,6 +85,8 @@ fn a_pattern_matches_word_by_word() {
         ("go test *", "go test -run a ./...", true),
         ("go test *", "go test -exec=rm ./...", false),
         ("go test *", "go test --exec rm ./...", false),
+        ("go test *", "go test -overlay=x ./...", false),
+        ("go test *", "go test -ldflags=-extld=./x ./...", false),
         ("git log *", "git log -p", true),
         ("git log *", "git log --output=/x", false),
         ("git diff *", "git diff --no-index /etc/x y", false),
@@ -86,20 +109,26 @@ fn a_pattern_matches_word_by_word() {
         ("fd *", "fd -Hx ./x", false),
         ("fd *", "fd -etxt", true),
         ("rsync *", "rsync -ae ./x a b", false),
+        ("curl *", "curl -w '%{http_code}' x", true),
+        ("curl *", "curl -w '%output{a}' x", false),
+        ("wget *", "wget --warc-file=a x", false),
+        ("make *", "make -C a CC=clang -j4", true),
+        ("make *", "make -f a.mk", true),
+        ("make *", "make -f -", false),
+        ("make *", "make --eval=x", false),
+        ("make *", "make 'X=$(shell x)'", false),
+        ("make *", "make SHELL=./x", false),
+        ("less *", "less +G a", true),
+        ("less *", "less '+!x' a", false),
+        ("less *", "less -k x a", false),
+        ("man *", "man -C x a", false),
         ("curl *", "curl -sO x", false),
         ("curl *", "curl -D /x y", false),
         ("curl *", "curl -sXPOST x", true),
         ("tar *", "tar xIf ./x a", false),
         ("tar *", "tar xzf a", true),
         ("tar *", "tar -czfI a", true),
-        ("export *", "export PATH=/x", false),
-        ("export X=1", "export X=1", true),
-        ("xargs grep *", "xargs grep foo", true),
-    ] {
-        let rules = json!([{ "decision": "allow", "command": pattern }]);
-        let expected = if matches { "allow_once" } else { "ask" };
-        assert_eq!(run(rules, command), expected, "{pattern:?} for {command:?}");
-    }
+    ]);
 }
 
 #[test]

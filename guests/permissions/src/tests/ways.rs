@@ -131,6 +131,28 @@ const RUNS: &[&str] = &[
     "jobs -x rm x",
     "for f in x y; do rm \"$f\"; done",
     "for f in x; do sh -c \"rm $f\"; done",
+    "trap -- 'rm x' EXIT",
+    "eval -- 'rm x'",
+    "time -- rm x",
+    "genv rm x",
+    "gtimeout 5 rm x",
+    "gfind . -exec rm {} +",
+    "fdfind a -x rm",
+    "gtar -I 'rm x' -cf a b",
+    "run0 rm x",
+    "not rm x",
+    "ls; and rm x",
+    "coreutils rm x",
+    "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+    "ack --pager 'rm x' a",
+    "nano -s 'rm x' a",
+    "fc -e 'rm x'",
+    "tcpdump -w x -G1 -z rm",
+    "apt-get update -o APT::Update::Pre-Invoke::='rm x'",
+    "git -c remote.a.url='ext::rm x' fetch a",
+    "git -c url.'ext::rm x'.insteadOf=a fetch a",
+    "sh /proc/self/fd/0 <<< 'rm x'",
+    "cd /dev; sh stdin <<< 'rm x'",
 ];
 
 /// Those that the text does not show, or that may be meant otherwise.
@@ -214,8 +236,43 @@ const MAY_RUN: &[&str] = &[
     "echo '!rm x' | ed a",
     "pwsh -EncodedCommand cgBtACAAeAA=",
     "cmd /c rm x",
+    "source -- /dev/stdin <<< 'rm x'",
+    ". /proc/self/fd/0 <<< 'rm x'",
+    "echo 'rm x' | sh /proc/self/fd/0",
+    "echo 'rm x' | sh //dev/stdin",
+    "env -iS'rm x'",
+    "script -qc'rm x' /dev/null",
+    "su -lc'rm x' me",
+    "echo rm | xargs -I{} {} x",
+    "echo rm | xargs -rI% % x",
+    "echo 'rm x' | xargs -I{} sh -c '{}'",
+    "echo rm | parallel {} x",
+    "git --exec-path=./x log",
+    "sed 's#.*#rm x#e' a",
+    "perl -e 'exec q#rm x#'",
+    "ruby -e '%x!rm x!'",
+    "ksh93 -c 'rm x'",
+    "zsh-5.9 -c 'rm x'",
+    "yash -c 'rm x'",
+    "cmake -E rm x",
+    "arch -x86_64 rm x",
+    "capsh -- -c 'rm x'",
+    "pee 'rm x'",
+    "m4 <<< 'syscmd(rm x)'",
+    "less '+!rm x' a",
+    "cat =(rm x)",
+    "rpm --eval '%(rm x)'",
+    "plink host rm x",
+    "ctr tasks exec c rm x",
+    "gcloud compute ssh h --command 'rm x'",
+    "integer 'x=path[$(rm y)1]'",
+    "y='path[$(rm x)1]'; let z=y",
     // What does the same.
     "unlink x",
+    "grm x",
+    "gshred x",
+    "srm x",
+    "rimraf x",
     "sudo unlink x",
     "shred -u x",
     "truncate -s 0 x",
@@ -274,6 +331,14 @@ const PASS: &[&str] = &[
     "for f in a b; do echo ${f:0:1}; done",
     "while read -r l; do echo \"$l\"; done < a",
     "cargo test | tail -5; echo \"${PIPESTATUS[0]}\"",
+    "ls a | xargs -I{} cp {} b",
+    "ls | xargs -I% sed -n 1p %",
+    "let i=i+1",
+    "less +G a",
+    "make -C sub CC=clang",
+    "bash src/fd/build.sh",
+    "x='a b'; echo \"$x\"",
+    "sed 's#a#b#' c",
 ];
 
 #[test]
@@ -284,6 +349,42 @@ fn a_rule_for_a_command_sees_each_way_to_run_it() {
     check(&rule, "allow_once", PASS);
     let long = format!(": {}; rm x", "x".repeat(70_000));
     assert_eq!(decide(&rule, &long), "ask");
+}
+
+#[test]
+fn a_rule_for_a_subcommand_sees_it_behind_options() {
+    let rule = json!({ "decision": "deny", "command": ["cargo publish *", "kubectl delete *"] });
+    check(
+        &rule,
+        "reject_once",
+        &["cargo publish", "kubectl delete pod a -n b"],
+    );
+    check(
+        &rule,
+        "ask",
+        &[
+            "cargo +nightly publish",
+            "cargo --locked publish",
+            "kubectl -n b delete pod a",
+            "kubectl --context b -v 3 delete pod a",
+            "sudo kubectl -n b delete pod a",
+        ],
+    );
+    check(
+        &rule,
+        "allow_once",
+        &[
+            "cargo +nightly test",
+            "kubectl -n b get pods",
+            "kubectl get pods -n delete",
+        ],
+    );
+    let rule = json!({ "decision": "deny", "command": "git push *" });
+    check(
+        &rule,
+        "reject_once",
+        &["git --attr-source HEAD push", "git -P -C a push"],
+    );
 }
 
 #[test]
@@ -522,6 +623,7 @@ fn a_rule_for_a_path_looks_where_commands_run() {
             "cd ~/.ssh; cat id_*",
             "cd $HOME/.ssh; cat id_rsa",
             "cd; cat notes",
+            "cd keys; cat a",
         ],
     );
     check(
@@ -529,7 +631,7 @@ fn a_rule_for_a_path_looks_where_commands_run() {
         "ask",
         &[
             "cd /etc; cat sh*",
-            "cd keys; cat a",
+            "cd keys; touch a",
             "cd \"$X\"; cat shadow",
         ],
     );
@@ -549,6 +651,35 @@ fn a_rule_for_a_path_looks_where_commands_run() {
     let call =
         json!({ "toolCallId": "t", "kind": "execute", "title": "Terminal", "rawInput": input });
     assert_eq!(ask(&mut host, call), "reject_once");
+}
+
+#[test]
+fn a_folder_is_a_path_where_a_program_takes_files() {
+    let rule = json!({ "decision": "deny", "path": ["./keys/**", "**/.ssh/**"] });
+    check(
+        &rule,
+        "reject_once",
+        &[
+            "cp -r keys a",
+            "mv keys a",
+            "tar -cf a keys",
+            "grep -r x keys",
+            "sh -c 'mv keys a'",
+            "cp -r .ssh a",
+        ],
+    );
+    check(
+        &rule,
+        "allow_once",
+        &[
+            "npm run keys",
+            "git checkout keys",
+            "make keys",
+            "grep -r keys a",
+            "cp a b",
+            "ls .",
+        ],
+    );
 }
 
 #[test]
