@@ -1,8 +1,9 @@
 //! Answers the agent's permission requests by rule, and forwards the others to the user; and refuses tools that a rule
-//! denies before they run, whether or not the agent asks.
+//! denies before they run, whether or not the agent asks, and what the client would do for the agent.
 //!
 //! See the README for the rules and their limits.
 
+mod carried;
 mod reports;
 mod rule;
 mod runs;
@@ -26,6 +27,7 @@ use acp_chain_proxy::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use carried::{CREATE, READ, WRITE};
 use reports::{ClientView, Reports, Ruling};
 use rule::{Case, Decision, Entry, Rule, Verdict};
 use runs::AllowedRuns;
@@ -130,6 +132,9 @@ impl Proxy for Permissions {
         Subscription::requests(PERMISSION).from(Peer::Agent),
         Subscription::requests(ELICITATION).from(Peer::Agent),
         Subscription::requests(BEFORE_TOOL).from(Peer::Agent),
+        Subscription::requests(CREATE).from(Peer::Agent),
+        Subscription::requests(READ).from(Peer::Agent),
+        Subscription::requests(WRITE).from(Peer::Agent),
         Subscription::notifications(UPDATE)
             .from(Peer::Agent)
             .without_body(),
@@ -164,6 +169,7 @@ impl Proxy for Permissions {
             PERMISSION => Some(PermissionRequest::read(&request.params.spelling())),
             ELICITATION => PermissionRequest::read_elicitation(&request.params.spelling()),
             BEFORE_TOOL => return self.run(&request).await,
+            CREATE | READ | WRITE => return Ok(self.carry(&request)),
             _ => None,
         };
         let Some(asked) = asked else {

@@ -26,7 +26,7 @@ const LONGEST: usize = 16 * 1024;
 const ALLOW: &str = "allow";
 
 /// The code of JSON-RPC's invalid request, with which a run is refused.
-const REFUSED: i32 = -32600;
+pub(crate) const REFUSED: i32 = -32600;
 
 #[derive(Default)]
 pub(crate) struct AllowedRuns(RefCell<VecDeque<AllowedRun>>);

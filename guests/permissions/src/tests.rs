@@ -8,6 +8,7 @@ use super::Permissions;
 
 mod agents;
 mod calls;
+mod carried;
 mod commands;
 mod config;
 mod decision;
@@ -41,6 +42,10 @@ const LEAST: &[&str] = &[
     "permissions.ask",
     "tool-runs.read",
     "tool-runs.refuse",
+    "files.watch",
+    "files.refuse",
+    "terminals.watch",
+    "terminals.refuse",
     "questions.read",
     "questions.answer",
     "tool-calls.send",
