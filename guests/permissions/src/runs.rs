@@ -55,7 +55,11 @@ impl AllowedRun {
     fn is_same(&self, other: &Self) -> bool {
         let is_same_call = match (&self.id, &other.id) {
             (Some(one), Some(other)) => one == other,
-            _ => self.kind == other.kind,
+            // Tools of servers may take the same input for something else.
+            _ => {
+                let is_of_known_kind = self.kind.as_ref().is_some_and(|kind| kind != "other");
+                is_of_known_kind && self.kind == other.kind
+            }
         };
         is_same_call && self.session == other.session && self.input == other.input
     }

@@ -247,6 +247,25 @@ fn an_allowed_run_answers_no_question_about_another_or_in_another_turn() {
 }
 
 #[test]
+fn an_allowed_run_of_a_tool_of_a_server_answers_no_question_about_another_tool() {
+    let call = |id: Option<&str>, title: &str| {
+        let mut call = shell(id, "");
+        call["title"] = title.into();
+        call["kind"] = "other".into();
+        call["rawInput"] = json!({ "path": "/proj/.env" });
+        call
+    };
+    for (id, expected) in [(Some("c"), "allow_once"), (None, "ask")] {
+        let mut host = ruled();
+        let asked = question(&mut host, &call(id, "mcp__a__show"));
+        host.answer(asked.id, choice("allow"));
+        host.sent();
+        let own = call(Some("c"), "mcp__a__delete");
+        assert_eq!(ask(&mut host, own), expected);
+    }
+}
+
+#[test]
 fn earlier_updates_of_the_call_count() {
     let mut host = ruled();
     let more = json!({ "locations": [{ "path": "/proj/.env" }] });
