@@ -152,7 +152,7 @@ const SELDOM: &[char] = &[
 
 /// Whether a program, by its folded name without a directory, is an interpreter.
 pub(super) fn is_interpreter(name: &str) -> bool {
-    INTERPRETERS.contains(&stem(name))
+    INTERPRETERS.contains(&stem(name)) || INTERPRETERS.contains(&name)
 }
 
 /// Whether what this program is given in a here-document is no more than text.
@@ -268,6 +268,7 @@ mod tests {
             ("sqlite3", true),
             ("node", true),
             ("awk", true),
+            ("m4", true),
             ("cat", false),
             ("cargo", false),
             ("3", false),

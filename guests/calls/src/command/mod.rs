@@ -380,19 +380,25 @@ impl SimpleCommand {
             .chain(self.folders(said))
     }
 
-    /// Its words that are names of files without a directory, as paths: elsewhere, `keys` is seldom the folder of this
-    /// name.
+    /// Its words that are names of files without a directory, as paths (`keys/.`): in other programs, `keys` is seldom the
+    /// folder of this name.
     fn folders(&self, said: &Said) -> impl Iterator<Item = String> {
-        let program = self.words.first();
-        let takes_files = program.is_some_and(|program| OF_FILES.contains(&base(&program.text)));
-        let words = self.words.iter().enumerate().skip(1);
+        let program = self.words.first().map(|program| base(&program.text));
+        let takes_files = program.is_some_and(|program| OF_FILES.contains(&program));
+        // What `find` looks for comes behind where it looks.
+        let is_find = program == Some("find");
+        let is_operand =
+            move |(_, word): &(usize, &Word)| !is_find || !word.text.starts_with(['-', '(', '!']);
         let is_name = move |(at, word): &(usize, &Word)| {
             let is_path = word.text.starts_with('-') || word.text.contains(['/', '\\', '=', ':']);
-            takes_files && word.exact && !is_path && !said.has(self, *at)
+            let is_left_out = leaves_out(&self.words[at - 1].text);
+            takes_files && word.exact && !is_path && !is_left_out && !said.has(self, *at)
         };
+        let words = self.words.iter().enumerate().skip(1);
         words
+            .take_while(is_operand)
             .filter(is_name)
-            .map(|(_, word)| format!("./{}", word.text))
+            .map(|(_, word)| format!("{}/.", word.text))
     }
 
     fn assigned(&self) -> impl Iterator<Item = String> {
@@ -421,6 +427,14 @@ impl Script {
             .find(|file| !inside(file))
             .map(|file| &*file.text)
     }
+}
+
+/// Whether the word behind an option is what a program does nothing with, rather than a file that it takes.
+fn leaves_out(option: &str) -> bool {
+    ["exclude", "ignore"]
+        .iter()
+        .any(|name| option.contains(name))
+        || matches!(option, "-I" | "-g" | "-x" | "--glob" | "--iglob")
 }
 
 /// Whether a word only gives a variable a value that is made of others, as an assignment does: `export X="$Y"`. What it

@@ -2,7 +2,7 @@
 
 use super::is_within;
 use super::programs::{INERT, PRINTING, READING, SHELLS};
-use super::runs::{Runs, base, removes};
+use super::runs::{Runs, base, removes, without_ending};
 use super::script::{Script, SimpleCommand, is_name};
 use super::settings::{Use, use_of};
 use super::values::SET;
@@ -350,7 +350,10 @@ fn meets(glob: &Glob, word: &Word) -> Match {
 
 /// Whether a pattern for a program matches it, in any directory if the pattern names none.
 fn meets_program(glob: &Glob, word: &Word) -> Match {
-    meets(glob, word).max(meets(glob, &Word::exact(base(&word.text))))
+    let name = base(&word.text);
+    let names = [name, without_ending(name)];
+    let met = names.map(|name| meets(glob, &Word::exact(name)));
+    met.into_iter().fold(meets(glob, word), Match::max)
 }
 
 /// The name and the value, if a pattern is for an assignment.

@@ -60,6 +60,8 @@ impl Runs {
         let takes_prefix = TRANSPARENT.contains(&name) || is_in(PREFIXES);
         match name {
             _ if takes_prefix && words.len() > MOST_WORDS => runs.hide_all(words),
+            // A link to any program: `/proc/self/exe`.
+            _ if is_inline(program) => runs.hide_all(words),
             _ if is_shell(name) => runs.shell(name, command),
             // It says what a name means.
             "command" if arguments.first().is_some_and(is_question) => {}
@@ -184,6 +186,9 @@ impl Runs {
         self.pinned = (0..words.len().min(at + 1)).collect();
         let is_called = outer.is_called && name == "ssh";
         self.likely.unclear = behind.is_empty() && !TRANSPARENT.contains(&name) && !is_called;
+        // Without a command, it starts a shell.
+        let is_command = |word: &Word| word.text.starts_with('-') && word.text.contains('c');
+        self.likely.unclear |= name == "su" && !words.iter().any(is_command);
         self.likely.commands.push(command.clone());
         let other = |from: usize| SimpleCommand {
             words: words[from..].to_vec(),
@@ -261,7 +266,8 @@ impl Runs {
                 Some(letters) => {
                     is_next = letters.ends_with('e');
                     let before = letters.strip_suffix('e').unwrap_or(letters);
-                    !before.contains(['e', 'f']) && !(prints && letters.contains('i'))
+                    let writes = prints && letters.contains('i');
+                    !writes && !before.contains(['e', 'f'])
                 }
                 None if is_next || !has_script => {
                     (is_next, has_script) = (false, true);
@@ -545,7 +551,7 @@ fn is_shell(name: &str) -> bool {
 /// The name of a program in the tables: without its directory, in lower case, since `SUDO` is `sudo` on a file system
 /// that ignores case, and the usual one of several.
 fn name_of(program: &Word) -> String {
-    let name = fold(base(&program.text));
+    let name = fold(without_ending(base(&program.text)));
     if LOADERS.iter().any(|start| name.starts_with(start)) {
         return "ld.so".to_owned();
     }
@@ -856,6 +862,20 @@ fn is_elsewhere(program: &str) -> bool {
 
 fn is_slashed(word: &Word) -> bool {
     word.text.starts_with('/')
+}
+
+/// A name without the ending by which Windows finds a script: `npm.cmd`.
+pub(super) fn without_ending(name: &str) -> &str {
+    const ENDINGS: &[&str] = &[".bat", ".cmd", ".com"];
+    let at = name.len().saturating_sub(".cmd".len());
+    match name.split_at_checked(at) {
+        Some((stem, ending))
+            if !stem.is_empty() && ENDINGS.iter().any(|own| own.eq_ignore_ascii_case(ending)) =>
+        {
+            stem
+        }
+        _ => name,
+    }
 }
 
 /// The name of a program, without its directory and a `.exe`.

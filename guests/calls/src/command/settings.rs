@@ -83,19 +83,30 @@ const CODE: &[&str] = &[
     "init.templatedir",
     "java_tool_options",
     "jdk_java_options",
+    "lesskey_content",
+    "lesskeyin",
     "ld_audit",
     "ld_preload",
     "perl5db",
     "perl5opt",
     "pythonstartup",
+    "ripgrep_config_path",
     "rubyopt",
+    "tar_options",
+    "zdotdir",
 ];
 
 /// The beginnings of such names.
 const CODE_BEGINS: &[&str] = &["git_config", "includeif."];
 
-/// Options by which node loads code, unlike `--max-old-space-size`.
-const OF_NODE: &[&str] = &["-r ", "--require", "--import", "loader"];
+/// What makes the value of a variable load or run code: options of node, unlike `--max-old-space-size`, and of make,
+/// unlike `-j4`.
+const WITHIN: &[(&str, &[&str])] = &[
+    ("node_options", &["-r ", "--require", "--import", "loader"]),
+    ("makeflags", &["--eval", "-E", "$("]),
+    ("gnumakeflags", &["--eval", "-E", "$("]),
+    ("less", &["+"]),
+];
 
 /// Values that name nothing.
 const INERT: &[&str] = &["", "0", "1", "/dev/null", "false", "true"];
@@ -106,7 +117,9 @@ pub(super) fn use_of(name: &str, value: &str) -> Use {
     let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
     let loads = CODE.contains(&&*name)
         || begins(CODE_BEGINS)
-        || (name == "node_options" && OF_NODE.iter().any(|option| value.contains(option)));
+        || WITHIN
+            .iter()
+            .any(|(own, parts)| *own == name && parts.iter().any(|part| value.contains(part)));
     if loads && !INERT.contains(&value) {
         Use::Code
     } else if !loads && (begins(OF_GIT) || COMMANDS.iter().any(|end| name.ends_with(end))) {
@@ -189,6 +202,10 @@ mod tests {
             ("GIT_CONFIG_NOSYSTEM", "1", Use::Unknown),
             ("NODE_OPTIONS", "--require ./x.js", Use::Code),
             ("NODE_OPTIONS", "--max-old-space-size=4096", Use::Unknown),
+            ("MAKEFLAGS", "--eval=x", Use::Code),
+            ("MAKEFLAGS", "-j4", Use::Unknown),
+            ("LESS", "-R", Use::Unknown),
+            ("TAR_OPTIONS", "--to-command=x", Use::Code),
             ("RUST_LOG", "debug", Use::Unknown),
             ("CI", "1", Use::Unknown),
             ("FOO", "bar", Use::Unknown),
