@@ -54,7 +54,7 @@ fn call_of(request: &Request) -> Value {
         WRITE => "edit",
         _ => {
             let named = OF_COMMAND.iter();
-            let given = named.filter_map(|name| Some(((*name).to_owned(), member(name)?)));
+            let given = named.filter_map(|&name| Some((name.to_owned(), member(name)?)));
             let input: Map<String, Value> = given.collect();
             return json!({ "kind": "execute", "rawInput": input });
         }

@@ -305,13 +305,12 @@ pub(super) fn means(patterns: &[Pattern], command: &SimpleCommand, depth: usize)
 
 /// Whether one of these patterns matches something that a simple command runs.
 pub(super) fn meet(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> Match {
-    let own = patterns.iter().map(|pattern| {
+    let met = patterns.iter().map(|pattern| {
         let behind = pattern.meets_behind_options(command);
         pattern.meets(command).max(behind)
     });
-    let own = own.max();
     let is_alike = removes(command) && patterns.iter().any(Pattern::is_any_rm);
-    let own = own.unwrap_or(Match::No).max(Match::perhaps(is_alike));
+    let own = met.fold(Match::perhaps(is_alike), Match::max);
     if own == Match::Yes {
         return own;
     }
