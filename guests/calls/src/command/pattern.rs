@@ -160,9 +160,11 @@ impl Pattern {
         let may_begin = |at: &usize| is_option(at - 1) || (*at > 2 && is_option(at - 2));
         let places = (2..words.len().min(MOST_OPTIONS)).take_while(may_begin);
         let found = places.map(|at| {
+            // No more of them are compared.
+            let compared = words[at..].iter().take(self.words.len());
             let behind = SimpleCommand {
                 assignments: command.assignments.clone(),
-                words: [&words[..1], &words[at..]].concat(),
+                words: words[..1].iter().chain(compared).cloned().collect(),
                 more: command.more,
                 ..SimpleCommand::default()
             };
