@@ -33,6 +33,16 @@ fn stage() -> (TempDir, PathBuf) {
     (folder, manifest)
 }
 
+/// The folder of that chain and its log of receipts, after one turn.
+async fn turn_recorded() -> (TempDir, PathBuf) {
+    let (folder, manifest) = stage();
+    let log = folder.path().join("receipts");
+    let mut client = begin(&manifest, &log, &[]).await;
+    client.turn("hi").await;
+    finish(client).await;
+    (folder, log)
+}
+
 /// A client of that chain, whose receipts are in this folder, with these further options.
 async fn begin(manifest: &Path, receipts: &Path, more: &[&str]) -> Process {
     let mut options = vec![

@@ -7,7 +7,7 @@ use serde_json::Value;
 use signed_note::{Note, StandardVerifier, VerifierList};
 use tlog_tiles::{Checkpoint, Error, Hash, HashReader, stored_hashes, tree_hash};
 
-use super::{asked, begin, exported, finish, receipts, segments, stage, verify};
+use super::{asked, begin, exported, finish, receipts, segments, stage, turn_recorded, verify};
 
 #[tokio::test]
 async fn a_turn_leaves_who_decided_what_and_nothing_of_what_was_said() {
@@ -132,11 +132,7 @@ async fn a_changed_record_is_found_and_the_log_is_not_continued() {
 
 #[tokio::test]
 async fn records_are_shown_and_exported_as_asked_for() {
-    let (folder, manifest) = stage();
-    let log = folder.path().join("receipts");
-    let mut client = begin(&manifest, &log, &[]).await;
-    client.turn("hi").await;
-    finish(client).await;
+    let (folder, log) = turn_recorded().await;
     let count = exported(&log).await.len();
     let show: [&OsStr; 4] = [
         "show".as_ref(),
@@ -180,11 +176,7 @@ async fn a_chain_whose_proxies_only_would_do_something_is_recorded_as_such() {
 
 #[tokio::test]
 async fn whatever_is_in_a_log_is_exported() {
-    let (folder, manifest) = stage();
-    let log = folder.path().join("receipts");
-    let mut client = begin(&manifest, &log, &[]).await;
-    client.turn("hi").await;
-    finish(client).await;
+    let (_folder, log) = turn_recorded().await;
     let path = segments(&log).remove(0);
     let deep = "[".repeat(1000) + &"]".repeat(1000);
     let record = format!(r#"{{"time":"=1+1","what":"chain","chain":{deep}}}"#);
@@ -290,11 +282,7 @@ fn opened(text: &str, key: &str) -> Option<Vec<u8>> {
 /// Ports of Go's reference implementations, `sumdb/note` and `sumdb/tlog`.
 #[tokio::test]
 async fn other_tools_accept_a_checkpoint_of_these_records_and_none_that_was_changed() {
-    let (folder, manifest) = stage();
-    let log = folder.path().join("receipts");
-    let mut client = begin(&manifest, &log, &[]).await;
-    client.turn("hi").await;
-    finish(client).await;
+    let (_folder, log) = turn_recorded().await;
     let read = |name: &str| fs::read_to_string(log.join(name)).unwrap();
     let (note, verifier) = (read("checkpoint"), read("verifier"));
     let key = verifier.trim();
