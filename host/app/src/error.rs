@@ -11,6 +11,7 @@ use acp_chain_extension::RevokedError;
 use acp_chain_manifest::ManifestError;
 use acp_chain_package::MetadataError;
 use acp_chain_project::{End, ProjectError, TrustError};
+use acp_chain_remote::client::RemoteError;
 use acp_chain_rpc::code;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::EngineError;
@@ -35,6 +36,11 @@ pub enum Error {
     Agent(#[from] acp_chain_agents::Error),
     #[error("--connect: {0}")]
     Remote(String),
+    #[error(transparent)]
+    Unreachable(#[from] RemoteError),
+    /// The length of a message, and the limit, in bytes.
+    #[error("a message has {0} bytes; at most {1} are allowed")]
+    TooLong(u64, usize),
     /// About a proxy, which it names with its manifest.
     #[error("{0}")]
     Proxy(String),

@@ -6,6 +6,7 @@
 //! | `serve` | a server: a chain for each client |
 //! | `dev` | builds a project whenever its sources change, and swaps the result into the running chain |
 //! | `project_chain` | the process that runs the proxies of a project |
+//! | `connect` | the process that stands in for a remote agent |
 //! | `run` | a chain as a command line describes it, for one client |
 //! | `dry_run` | what is taken from proxies before a dry run |
 //! | `plan` | the steps until a chain runs: planned, loaded, started |
@@ -33,6 +34,7 @@
 pub mod agent;
 pub mod beside;
 pub mod compile;
+pub mod connect;
 pub mod dev;
 mod dry_run;
 mod error;
