@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use acp_chain_doctor::{Finding, Remedy, State};
+use acp_chain_interactive::fitted;
 use console::style;
 use serde::Serialize;
 
 use super::agent::{AgentArgs, by_default};
-use super::out::fitted;
 use super::{code_if, launched};
 use crate::path::path;
 

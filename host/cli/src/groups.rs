@@ -1,9 +1,7 @@
 //! The help of the program: its commands by topic. clap groups options only.
 
-use acp_chain_interactive::columns;
+use acp_chain_interactive::{columns, fitted};
 use clap::Command;
-
-use crate::out::fitted;
 
 /// The longest lines that are read with ease.
 const WIDEST: usize = 100;

@@ -7,12 +7,11 @@ use std::process::ExitCode;
 use acp_chain_app::agent::{self, Candidate};
 use acp_chain_app::home;
 use acp_chain_app::project::{self, State};
+use acp_chain_interactive::fitted;
 use acp_chain_project::Found;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_setup::{EDITORS, Editor, Folders, Runs, agents};
 use console::style;
-
-use crate::out::fitted;
 
 /// How far what was found is indented.
 const INDENT: usize = 11;

@@ -20,6 +20,6 @@ pub mod turns;
 pub mod typed;
 
 pub use error::Error;
-pub use screen::{Screen, columns, wrapped};
+pub use screen::{Screen, columns, fitted, hung, wrapped};
 
 type Result<T, E = Error> = std::result::Result<T, E>;

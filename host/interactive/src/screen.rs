@@ -5,6 +5,9 @@ use std::mem;
 
 use console::{Term, measure_text_width};
 
+/// The line in front of what belongs to a part of a chain.
+const MARGIN: &str = "│  ";
+
 /// The standard streams, as the user reads them. An implementation takes out what could steer a terminal: texts may
 /// have parts from outside.
 pub trait Screen: Sync {
@@ -70,6 +73,58 @@ fn end_of_word(text: &str) -> Option<usize> {
     None
 }
 
+/// A text for the terminal that standard output is: its lines fit, are broken between words but not in commands, and but
+/// for the first are indented by so many columns. Elsewhere it is one line.
+pub fn fitted(text: &str, indent: usize) -> String {
+    match columns() {
+        Some(columns) if columns > 2 * indent => below(text, columns, indent),
+        _ => text.to_owned(),
+    }
+}
+
+/// A line for the terminal that standard output is: broken between words, so that it fits, and it goes on below its
+/// text: in its second column, or else two columns further than it begins. So words from outside begin no line as ours
+/// do, unless one is wider than the terminal. Elsewhere it is one line.
+pub fn hung(line: &str) -> String {
+    columns().map_or_else(|| line.to_owned(), |columns| hung_within(line, columns))
+}
+
+/// As [`hung`], in so many columns.
+fn hung_within(line: &str, columns: usize) -> String {
+    if measure_text_width(line) <= columns {
+        return line.to_owned();
+    }
+    if let Some((before, text)) = line.split_once(MARGIN)
+        && before.trim().is_empty()
+    {
+        let margin = format!("{before}{MARGIN}");
+        let inner = hung_within(text, columns.saturating_sub(measure_text_width(&margin)));
+        return format!("{margin}{}", inner.replace('\n', &format!("\n{margin}")));
+    }
+    let text = line.trim_start_matches(' ');
+    let indent = (line.len() - text.len()).min(columns / 4);
+    let second = text
+        .find("  ")
+        .map(|gap| text.len() - text[gap..].trim_start_matches(' ').len());
+    let width = |end: usize| indent + measure_text_width(&text[..end]);
+    let (end, hanging) = match second.filter(|end| columns > 2 * width(*end)) {
+        Some(end) => (end, width(end)),
+        None => (0, indent + 2),
+    };
+    if columns <= 2 * hanging {
+        return line.to_owned();
+    }
+    let (head, rest) = text.split_at(end);
+    let begin = " ".repeat(indent);
+    format!("{begin}{head}{}", below(rest, columns, hanging))
+}
+
+/// A text whose first line begins in this column, and whose others are indented that far.
+fn below(text: &str, columns: usize, indent: usize) -> String {
+    let begin = format!("\n{}", " ".repeat(indent));
+    wrapped(text, columns - indent).join(&begin)
+}
+
 /// The columns of the terminal that standard output is, if it is one.
 pub fn columns() -> Option<usize> {
     let size = Term::stdout().size_checked();
@@ -115,5 +170,36 @@ mod tests {
         assert_eq!(wrapped("`a b` c `d e", 4), ["`a b`", "c `d", "e"]);
         let bold = "`\u{1b}[1ma b\u{1b}[0m` c d";
         assert_eq!(wrapped(bold, 7), ["`\u{1b}[1ma b\u{1b}[0m` c", "d"]);
+    }
+
+    #[test]
+    fn a_line_goes_on_below_its_text() {
+        for (line, expected) in [
+            ("short", "short"),
+            (
+                "  ! changes what you write: it may do harm",
+                "  ! changes what you\n    write: it may do\n    harm",
+            ),
+            (
+                "  reads  prompts, answers, plans",
+                "  reads  prompts,\n         answers,\n         plans",
+            ),
+            // Too narrow for two columns.
+            (
+                "  a longer name  of many words that go on",
+                "  a longer name  of\n    many words that go\n    on",
+            ),
+            (
+                "  │  ! it is not what it looks like",
+                "  │  ! it is not\n  │    what it looks\n  │    like",
+            ),
+            (
+                "use `a command that is long`, or not",
+                "use\n  `a command that is long`,\n  or not",
+            ),
+        ] {
+            assert_eq!(hung_within(line, 22), expected);
+        }
+        assert_eq!(hung_within("    deep down here", 8), "    deep down here");
     }
 }

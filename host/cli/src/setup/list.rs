@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use acp_chain_doctor::{launched, missing_program, setup_command};
+use acp_chain_interactive::fitted;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_secrets::masked;
 use acp_chain_setup::{EDITORS, Editor, Folders, Runs, agents};
-
-use crate::out::fitted;
 
 /// Prints the editors found, and what each launches.
 pub fn print(places: &Folders) {
