@@ -68,7 +68,10 @@ pub fn instead(folder: &Path) -> String {
             format!("`acp-chain build {}` makes {shown}", word(folder))
         };
     }
-    match &*components(folder) {
+    let mut found: Vec<_> = components(folder).take(MOST).collect();
+    found.sort();
+    let words: Vec<_> = found.iter().map(|path| word(path)).collect();
+    match &*words {
         [] if folder.join(MANIFEST).is_file() => format!(
             "in a project, the proxies of its {MANIFEST} run once you agree to them: {}",
             shell::trust(folder)
@@ -80,13 +83,9 @@ pub fn instead(folder: &Path) -> String {
     }
 }
 
-/// Some files in a folder that could be extensions.
-fn components(folder: &Path) -> Vec<String> {
-    let is_component =
-        |path: &PathBuf| path.extension().is_some_and(|ending| ending == "wasm") && path.is_file();
+/// The files in a folder that could be extensions.
+pub fn components(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
-    let mut found: Vec<_> = paths.filter(is_component).take(MOST).collect();
-    found.sort();
-    found.iter().map(|path| word(path)).collect()
+    paths.filter(|path| path.extension().is_some_and(|ending| ending == "wasm") && path.is_file())
 }

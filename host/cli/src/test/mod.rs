@@ -7,8 +7,8 @@ mod find;
 mod record;
 mod stage;
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ pub(super) use stage::{Stage, check_directories};
 
 use crate::{Result, report_as};
 use acp_chain_disk as disk;
-use acp_chain_kit::transcript::{LONGEST, Played, Script, junit};
+use acp_chain_kit::transcript::{Played, Script, files, junit};
 use acp_chain_rpc::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -120,7 +120,7 @@ impl Test {
             (self.paths.clone(), true)
         };
         let mut files = if is_named || paths[0].is_dir() {
-            find::transcripts(&paths)?
+            files::find(&paths)?
         } else {
             Vec::new()
         };
@@ -187,7 +187,7 @@ impl Test {
     }
 
     fn play(&self, stage: &Stage, file: &Path) -> Result<Verdict> {
-        let script = read(file)?;
+        let script = files::read(file)?;
         let played = stage.play(&script, file, false)?;
         if played.is_as_written() {
             return Ok(Verdict::Ok);
@@ -239,20 +239,6 @@ fn summary(all: usize, differ: usize, wrong: usize) -> String {
         more => format!(", {more} cannot be played"),
     };
     format!("{transcripts}, {as_written} as written{differ}{wrong}")
-}
-
-/// Reads a transcript.
-fn read(path: &Path) -> Result<Script> {
-    let shown = Untrusted::new(path.display());
-    let unreadable = |error| format!("{shown}: the file cannot be read: {error}");
-    // Checked first: opening a pipe would wait for a writer.
-    if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(wrong!("{shown}: it is not a file"));
-    }
-    let file = File::open(path).map_err(unreadable)?;
-    // One byte more detects files that are too long.
-    let text = io::read_to_string(file.take(LONGEST as u64 + 1)).map_err(unreadable)?;
-    Script::read(&text).map_err(|wrong| wrong!("{shown}:{wrong}"))
 }
 
 /// Replaces a transcript. A link to it stays one.

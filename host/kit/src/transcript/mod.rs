@@ -10,6 +10,7 @@ mod align;
 mod compare;
 pub(crate) mod deadline;
 mod ends;
+pub mod files;
 mod format;
 pub(crate) mod json;
 pub mod junit;
@@ -27,7 +28,7 @@ mod tests;
 pub(crate) mod wire;
 
 pub use act::{Act, Kind, Said, ValuesOf};
-pub use format::{LONGEST, Script, Step, Wrong};
+pub use format::{Script, Step, Wrong};
 pub use json::Json;
 pub use outcome::{Difference, Played};
 pub use pattern::JsonPattern;

@@ -153,7 +153,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
         let wrong = Script::read(text).unwrap_err().to_string();
         assert!(wrong.starts_with(told), "{text}: {wrong}");
     }
-    let long = "#".repeat(super::LONGEST + 1);
+    let long = "#".repeat(super::format::LONGEST + 1);
     let wrong = Script::read(&long).unwrap_err().to_string();
     assert_eq!(wrong, "1: a transcript has at most 16 MiB; split it");
 }
