@@ -38,6 +38,16 @@ pub enum Error {
     Remote(String),
     #[error(transparent)]
     Unreachable(#[from] RemoteError),
+    #[error(
+        "the variable {0} is not set; `acp-chain mcp-shim` is for agents, for which a running `acp-chain run` sets it"
+    )]
+    NotOfAgent(&'static str),
+    #[error("{0} cannot be reached: {1}; its `acp-chain run` may have ended")]
+    NoHost(String, io::Error),
+    #[error("the host at {0} rejects the connection: {1}")]
+    Rejected(String, io::Error),
+    #[error("the connection broke: {0}")]
+    Broken(io::Error),
     /// The length of a message, and the limit, in bytes.
     #[error("a message has {0} bytes; at most {1} are allowed")]
     TooLong(u64, usize),

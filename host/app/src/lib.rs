@@ -7,6 +7,7 @@
 //! | `dev` | builds a project whenever its sources change, and swaps the result into the running chain |
 //! | `project_chain` | the process that runs the proxies of a project |
 //! | `connect` | the process that stands in for a remote agent |
+//! | `mcp_shim` | the process that stands in for an MCP server of a chain |
 //! | `run` | a chain as a command line describes it, for one client |
 //! | `dry_run` | what is taken from proxies before a dry run |
 //! | `plan` | the steps until a chain runs: planned, loaded, started |
@@ -40,6 +41,7 @@ mod dry_run;
 mod error;
 pub mod home;
 pub mod hooks;
+pub mod mcp_shim;
 pub mod otel;
 pub mod plan;
 pub mod project;
