@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod changes;
 mod digest;
 mod error;
 mod install;
@@ -30,6 +31,7 @@ mod system;
 mod tool;
 mod web;
 
+pub use changes::{changes, is_older};
 pub use error::Error;
 pub use install::{Install, Staged};
 pub use kind::Kind;
