@@ -28,6 +28,7 @@
 //! | `report` | what services report |
 //! | `error` | why something does not work |
 //! | `shell` | paths as words of a shell |
+//! | `variables` | variables of the environment that steer programs |
 //! | `trail` | the names that resolving a path looks up |
 
 #![forbid(unsafe_code)]
@@ -58,6 +59,7 @@ pub mod sign_in;
 pub mod trace;
 mod trail;
 pub mod values;
+pub mod variables;
 
 use std::path::PathBuf;
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::variables::LOADERS;
 use crate::{Error, home, proxies, trail};
 use acp_chain::host::ProxyPlan;
 use acp_chain_conductor::native::CommandLine;
@@ -23,12 +24,6 @@ pub const NAMES: usize = 1_000_000;
 
 /// How many bytes of a script's first line are read, as by the system.
 const FIRST_LINE: u64 = 256;
-
-/// Variables that determine where programs find code.
-pub const LOADERS: &str = "\
-    LD_LIBRARY_PATH LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH PYTHONPATH PYTHONHOME PYTHONSTARTUP \
-    PYTHONUSERBASE NODE_PATH NODE_OPTIONS BUN_OPTIONS JAVA_TOOL_OPTIONS PERL5LIB PERL5OPT RUBYLIB RUBYOPT \
-    OPENSSL_CONF BASH_ENV ENV";
 
 /// The files that the command line and manifests name, each with its description.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use crate::progress::Progress;
 use acp_chain_address::is_local;
 use acp_chain_app::agent::store;
-use acp_chain_app::protected::LOADERS;
+use acp_chain_app::variables::steers;
 use acp_chain_app::{self as app, home};
 use acp_chain_channel::limits::about;
 use acp_chain_fetch::{self as fetch, Patience};
@@ -22,23 +22,6 @@ use acp_chain_system::files;
 
 /// What is said without any agent.
 pub const NO_AGENTS: &str = "No agents are installed; `acp-chain agent list --available` shows what `acp-chain agent add NAME` installs.";
-
-/// Variables beside [`LOADERS`] that decide which code runs, which settings are read, or which servers programs trust.
-const STEERING: &str = "\
-    HOME USERPROFILE APPDATA LOCALAPPDATA PATH PATHEXT COMSPEC SHELL EDITOR VISUAL PAGER BROWSER IFS PROMPT_COMMAND \
-    PS4 ZDOTDIR GCONV_PATH CLASSPATH SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED \
-    REQUESTS_CA_BUNDLE CURL_CA_BUNDLE PYTHONHTTPSVERIFY DOTNET_STARTUP_HOOKS";
-
-/// Prefixes of further variables of this kind: those of library loaders, Git, npm, pip, uv and .NET profilers, of folders
-/// of settings, and of this program.
-const STEERING_PREFIXES: &str = "\
-    LD_ DYLD_ BASH_FUNC_ GIT_ NPM_CONFIG_ PIP_ UV_ OPENSSL_ CORECLR_ COR_ XDG_ ACP_CHAIN_";
-
-/// Suffixes of further variables of this kind: interpreter options, proxies, addresses of models, settings of agents,
-/// which may have hooks and servers, and the accounts to which prompts go.
-const STEERING_SUFFIXES: &str = "\
-    _OPTIONS _OPTS 5OPT RUBYOPT _PROXY _URL _URI _HOST _API_BASE _ENDPOINT _HOME _CONFIG _CONFIG_DIR _CONFIG_FILE \
-    _CONFIG_PATH _CONFIG_CONTENT _API_KEY _AUTH_TOKEN";
 
 /// Which registry is meant.
 #[derive(Clone, Debug, clap::Args)]
@@ -177,18 +160,6 @@ pub fn show(entry: &Entry, staged: &Staged) {
         say!("! {}", text(note));
     }
     say!("It runs as a program with all of your rights: no sandbox holds an agent.");
-}
-
-/// Whether a variable loads code into programs, redirects their traffic, or names their settings or account.
-fn steers(key: &str) -> bool {
-    // On Windows, and in many programs, names of variables are case-insensitive.
-    let key = key.to_ascii_uppercase();
-    let mut names = LOADERS.split(' ').chain(STEERING.split(' '));
-    names.any(|name| name == key)
-        || STEERING_PREFIXES
-            .split(' ')
-            .any(|start| key.starts_with(start))
-        || STEERING_SUFFIXES.split(' ').any(|end| key.ends_with(end))
 }
 
 /// The whole command line, as it would be typed.
