@@ -18,15 +18,14 @@ use acp_chain_app::plan::{self, give_up_rights};
 use acp_chain_app::protected::{self, NamedFiles};
 use acp_chain_app::{home, proxies};
 use acp_chain_channel::limits::about;
-use acp_chain_channel::{Action, Event, Failure, Offer, Outcome, Source, Started};
+use acp_chain_channel::{Failure, Source, Started};
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_extension::Location;
-use acp_chain_kit::conformance::asks;
+use acp_chain_kit::conformance::{asks, lists};
 use acp_chain_kit::transcript::log::Log;
 use acp_chain_manifest::{
     ComponentEntry, HooksMode, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User,
 };
-use acp_chain_mcp::component::Catalog;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_sandbox::{ComponentError, Directories, Guest};
 use acp_chain_terms::words::{self, Abilities};
@@ -403,7 +402,7 @@ fn print_start(
                 say!("  │  {line}");
             }
             if guest.grant.has("tools") {
-                for line in runtime.block_on(left_out(started)) {
+                for line in runtime.block_on(lists::left_out(started)) {
                     show!("  │  ! {}", Untrusted::new(line));
                 }
             }
@@ -416,33 +415,4 @@ fn print_start(
             false
         }
     }
-}
-
-/// Warnings about the lists of a component: entries that no agent receives, and why.
-async fn left_out(started: Started) -> Vec<String> {
-    let mut lines = Vec::new();
-    let (mut part, offers) = (started.part, started.registration.offers);
-    let is_listed = |offer: &Offer| offers.has(*offer) && !offer.list().is_empty();
-    for offer in Offer::ALL.into_iter().filter(is_listed) {
-        let (again, reply) = part.call(Event::List(offer, None)).await;
-        part = again;
-        let what = offer.as_str();
-        let why = match reply.outcome {
-            Outcome::Decided(Action::Answer(list)) => Catalog::read(list.body()),
-            Outcome::Refused(why) => Err(why),
-            Outcome::Broke(failure) => {
-                lines.push(format!("breaks when it lists its {what}: {failure}"));
-                break;
-            }
-            Outcome::Decided(_) | Outcome::Told => continue,
-        };
-        lines.extend(match why {
-            Ok(catalog) => {
-                let why = catalog.left_out();
-                why.map(|why| format!("{what} that it lists are left out: {why}"))
-            }
-            Err(why) => Some(format!("none of its {what} are available: {why}")),
-        });
-    }
-    lines
 }

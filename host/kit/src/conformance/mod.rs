@@ -13,6 +13,7 @@ mod check;
 mod checks;
 mod excerpt;
 mod finding;
+pub mod lists;
 mod mark;
 mod play;
 mod report;
