@@ -7,8 +7,10 @@
 //! | file | what it is |
 //! |---|---|
 //! | `identify` | the agent that a command starts, by its package |
+//! | `expected` | what becomes of the hooks, before a chain runs |
 //! | `overlay` | the files that the hooks need for one run |
 
+mod expected;
 mod identify;
 mod overlay;
 
@@ -32,6 +34,7 @@ use serde_json::Value;
 
 use crate::{ChainError, Error, home};
 
+pub use expected::ExpectedHooks;
 use identify::overrides;
 pub use identify::{IdentifiedAgent, identify};
 

@@ -13,18 +13,17 @@ use crate::Result;
 use crate::path::path;
 use acp_chain::host::{LoadedProxy, ProxyPlan};
 use acp_chain_app::agent::{command_line, find};
-use acp_chain_app::hooks::{HooksPlan, identify, unchecked_reports};
+use acp_chain_app::hooks::HooksPlan;
 use acp_chain_app::plan::{self, give_up_rights};
 use acp_chain_app::protected::{self, NamedFiles};
 use acp_chain_app::{home, proxies};
 use acp_chain_channel::limits::about;
 use acp_chain_channel::{Failure, Source, Started};
-use acp_chain_conductor::native::CommandLine;
 use acp_chain_extension::Location;
 use acp_chain_kit::conformance::{asks, lists};
 use acp_chain_kit::transcript::log::Log;
 use acp_chain_manifest::{
-    ComponentEntry, HooksMode, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User,
+    ComponentEntry, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User,
 };
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_sandbox::{ComponentError, Directories, Guest};
@@ -77,16 +76,11 @@ impl Check {
         };
         let mut wanted = HooksPlan::new(None, &user, &manifest, &proxies);
         if let Some(about_them) = &about_them {
-            let of_project = HooksPlan::new(None, &user, about_them, &theirs);
-            let is_required = about_them.hooks == Some(HooksMode::Required);
-            if is_required && !of_project.proxies.is_empty() && wanted.mode != HooksMode::Off {
-                wanted.mode = HooksMode::Required;
-            }
-            wanted.proxies.extend(of_project.proxies);
+            wanted = wanted.and_of_project(&user, about_them, &theirs);
         }
         // The agent's package cannot be read later.
         let agent = manifest.agent.as_ref();
-        let hooks = agent.and_then(|agent| about_hooks(&wanted, agent));
+        let hooks = agent.and_then(|agent| wanted.expected(agent));
         let given = proxies.iter().chain(&theirs);
         let given: Vec<_> = given.map(|proxy| proxy.directories.clone()).collect();
         let mut own = load(&runtime, proxies)?;
@@ -115,7 +109,7 @@ impl Check {
                 say!("agent  {}", command_line(agent));
                 if let Some(hooks) = hooks {
                     show!("hooks  {}", hooks.text);
-                    if !hooks.start {
+                    if !hooks.starts {
                         tell!("acp-chain: hooks: {}", hooks.text);
                         valid = false;
                     }
@@ -220,45 +214,6 @@ impl Proxy {
     fn is_packaged_as_guard(&self) -> bool {
         matches!(&self.loaded.plan.entry.kind, ProxyKind::Component(component) if component.is_guard)
     }
-}
-
-/// What is said of the agent's hooks.
-struct AboutHooks {
-    /// Their mode, and whether they can be attached.
-    text: String,
-    /// Whether the chain starts.
-    start: bool,
-}
-
-/// The mode of the agent's hooks, and whether they can be attached; `None` if nothing wants them.
-fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<AboutHooks> {
-    if wanted.proxies.is_empty() && wanted.mode != HooksMode::Required {
-        return None;
-    }
-    let starts = |text| AboutHooks { text, start: true };
-    let (mode, otherwise) = match wanted.mode {
-        HooksMode::Off => {
-            let text = "off: tools that run unasked pass no proxy";
-            return Some(starts(text.to_owned()));
-        }
-        HooksMode::BestEffort => ("best-effort", "you are told before the first prompt"),
-        HooksMode::Required => ("required", "the chain does not start"),
-    };
-    let why = match identify(agent) {
-        Ok(known) => match known.check_reports() {
-            Ok(()) => {
-                let limit = unchecked_reports().map_or(String::new(), |limit| format!("; {limit}"));
-                let text = format!("{mode}: those of {known} can be attached{limit}");
-                return Some(starts(text));
-            }
-            Err(why) => why.to_string(),
-        },
-        Err(why) => format!("they cannot be attached: {why}"),
-    };
-    Some(AboutHooks {
-        text: format!("{mode}: {why}; {otherwise}"),
-        start: wanted.mode != HooksMode::Required,
-    })
 }
 
 /// Loads proxies.
