@@ -235,6 +235,12 @@ impl Line {
         is_of_end && self.kind == Some(Kind::Request) && self.id.is_none()
     }
 
+    /// Whether it says anything that a trace can: unknown members are ignored, so that any JSON object is a line.
+    pub fn is_of_trace(&self) -> bool {
+        let is_heading = self.version.is_some() || self.is_end();
+        is_heading || self.from.is_some() || self.proxy.is_some() || self.dropped.is_some()
+    }
+
     /// Whether the connection has ended.
     pub fn is_end(&self) -> bool {
         self.ended == Some(true)

@@ -97,6 +97,22 @@ impl<R: BufRead> Reader<R> {
         (self.at, &self.text)
     }
 
+    /// Passes the lines to `take`, up to the end or to an error of reading. Returns both results.
+    pub fn with_lines<T>(
+        &mut self,
+        take: impl FnOnce(&mut dyn Iterator<Item = Line>) -> T,
+    ) -> (T, Result<(), TraceError>) {
+        let mut read = Ok(());
+        let taken = take(&mut self.map_while(|line| match line {
+            Ok((_, line)) => Some(line),
+            Err(error) => {
+                read = Err(error);
+                None
+            }
+        }));
+        (taken, read)
+    }
+
     fn next_line(&mut self) -> Result<Option<(usize, Line)>, TraceError> {
         loop {
             self.at += self.text.len() as u64;

@@ -5,7 +5,6 @@ use acp_chain_otel::otlp_json;
 use acp_chain_trace::Reader;
 use acp_chain_trace::export::{self, Export};
 
-use crate::trace::with_lines;
 use acp_chain_kit::transcript::recorded;
 
 pub fn all() -> Vec<Format> {
@@ -61,8 +60,7 @@ fn of_lines(
         media_type: "application/json",
         make: Box::new(move |lines| {
             let mut text = Vec::new();
-            let (written, read) =
-                with_lines(&mut Reader::new(lines), |lines| write(lines, &mut text));
+            let (written, read) = Reader::new(lines).with_lines(|lines| write(lines, &mut text));
             written.map_err(|error| error.to_string())?;
             read.map_err(|error| error.to_string())?;
             Ok(text)

@@ -9,7 +9,7 @@ use crate::Result;
 use acp_chain_otel::otlp_json;
 use acp_chain_trace::{Reader, TraceError, export};
 
-use super::{open, warn_of_cut, with_lines, wrong};
+use super::{open, warn_of_cut, wrong};
 use crate::out::print_all;
 use acp_chain_kit::transcript::recorded;
 
@@ -49,7 +49,7 @@ impl Export {
         };
         let mut reader = Reader::new(open(&self.trace)?);
         let mut out = BufWriter::new(stdout());
-        let (written, read) = with_lines(&mut reader, |lines| write(lines, &mut out));
+        let (written, read) = reader.with_lines(|lines| write(lines, &mut out));
         match written {
             // The reader may stop before the end.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
@@ -78,7 +78,7 @@ impl Export {
 /// The spans of a trace, as OTLP/JSON.
 fn spans(reader: &mut Reader<impl BufRead>) -> Result<String, TraceError> {
     let mut text = Vec::new();
-    let (written, read) = with_lines(reader, |lines| otlp_json(lines, &mut text));
+    let (written, read) = reader.with_lines(|lines| otlp_json(lines, &mut text));
     read?;
     written?;
     Ok(String::from_utf8_lossy(&text).into_owned())

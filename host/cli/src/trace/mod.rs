@@ -16,12 +16,12 @@ mod show;
 
 use std::error::Error;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
 
 use crate::{Result, report_as};
-use acp_chain_trace::{Line, Reader, TraceError};
+use acp_chain_trace::{Line, Reader};
 
 pub use self::args::TraceArgs;
 use acp_chain_rpc::untrusted::Untrusted;
@@ -69,22 +69,6 @@ fn open(path: &Path) -> Result<BufReader<File>> {
     })
 }
 
-/// Passes the lines of a trace to `take`, up to the end or to an error of reading. Returns both results.
-pub fn with_lines<T>(
-    reader: &mut Reader<impl BufRead>,
-    take: impl FnOnce(&mut dyn Iterator<Item = Line>) -> T,
-) -> (T, Result<(), TraceError>) {
-    let mut read = Ok(());
-    let taken = take(&mut reader.map_while(|line| match line {
-        Ok((_, line)) => Some(line),
-        Err(error) => {
-            read = Err(error);
-            None
-        }
-    }));
-    (taken, read)
-}
-
 /// Calls `take` with each line of a trace, and its number, until it returns false. Partial lines are reported.
 pub fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<()> {
     let mut reader = Reader::new(open(path)?);
@@ -93,7 +77,7 @@ pub fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<()
     for read in reader.by_ref() {
         let (number, line) = read.map_err(|error| wrong(path, &error))?;
         is_empty = false;
-        is_known |= is_of_trace(&line);
+        is_known |= line.is_of_trace();
         if !take(number, line) {
             return Ok(());
         }
@@ -106,12 +90,6 @@ pub fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<()
         ));
     }
     Ok(())
-}
-
-/// Whether a line says anything that a trace can.
-fn is_of_trace(line: &Line) -> bool {
-    let is_heading = line.version.is_some() || line.is_end();
-    is_heading || line.from.is_some() || line.proxy.is_some() || line.dropped.is_some()
 }
 
 /// The text of an error about a trace, most of which begin with the number of a line.
