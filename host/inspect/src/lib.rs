@@ -11,6 +11,7 @@
 //! | `conversation` | a turn as what was said in it, with what each proxy did |
 //! | `names` | names of methods, parts and sessions, each sent once |
 //! | `file` | reads lines from a file, even while it grows |
+//! | `running` | reads the lines of all running chains |
 //! | `search` | finds the rows whose bodies contain a text |
 //! | `server` | HTTP, and access control |
 //! | `page` | the files of the page, embedded in the program |
@@ -29,6 +30,7 @@ mod names;
 mod page;
 mod report;
 mod row;
+mod running;
 mod said;
 mod search;
 mod server;
@@ -36,4 +38,5 @@ mod turns;
 
 pub use file::{OpenFile, follow, open};
 pub use log::{Entry, Log, SourceId};
+pub use running::follow_chains;
 pub use server::{Format, Server, ServerError};

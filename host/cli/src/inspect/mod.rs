@@ -3,22 +3,21 @@
 //! | file | what it is |
 //! |---|---|
 //! | `recorded` | the lines of a file |
-//! | `running` | the lines of all running chains |
 //! | `formats` | export formats |
 
 mod formats;
 mod recorded;
-mod running;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::Result;
-use acp_chain_inspect::{Log, Server};
+use crate::{Error, Result};
+use acp_chain_inspect::{Log, Server, follow_chains};
 
 use super::run::on_a_runtime;
+use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::stop;
 
 /// The exit code if there is nothing to show.
@@ -57,7 +56,7 @@ impl Inspect {
         let log = Arc::new(log);
         let begun = match &self.trace {
             Some(trace) => recorded::begin(&log, trace),
-            None => running::begin(&log),
+            None => follow_chains(&log, warn).map_err(unfound),
         };
         if let Err(error) = begun {
             tell!("acp-chain inspect: {error}");
@@ -95,6 +94,17 @@ impl Inspect {
             Ok(1)
         })
     }
+}
+
+/// Prints an error of reading, in text from outside.
+fn warn(error: &str) {
+    tell!("acp-chain inspect: {}", Untrusted::new(error));
+}
+
+fn unfound(error: io::Error) -> Error {
+    wrong!(
+        "the chains that run cannot be found: {error}; `acp-chain inspect FILE` shows the trace of one"
+    )
 }
 
 /// Opens a page that redirects to the address. The address itself is on no command line, where other users could read

@@ -21,10 +21,6 @@ pub fn begin(log: &Arc<Log>, trace: &Path) -> Result<()> {
             ) }
     })?;
     let log = Arc::clone(log);
-    thread::spawn(move || {
-        follow(&log, opened, |error| {
-            tell!("acp-chain inspect: {}", Untrusted::new(error));
-        });
-    });
+    thread::spawn(move || follow(&log, opened, super::warn));
     Ok(())
 }

@@ -1,30 +1,30 @@
 //! The lines of all running chains, each read by a separate thread.
 
 use std::collections::HashSet;
-use std::io::{BufReader, ErrorKind};
+use std::io::{self, BufReader, ErrorKind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use crate::Result;
-use acp_chain_inspect::{Entry, Log};
 use acp_chain_live::{Found, Stream, chains};
 use acp_chain_trace::{Reader, TraceError};
 use bytes::Bytes;
 
-use acp_chain_rpc::untrusted::Untrusted;
+use crate::log::{Entry, Log};
 
 /// How often to look for new chains.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Connects to the running chains, and to those that start later.
-pub fn begin(log: &Arc<Log>) -> Result<()> {
-    let cannot = |error| {
-        format!(
-            "the chains that run cannot be found: {error}; `acp-chain inspect FILE` shows the trace of one"
-        )
-    };
-    let mut found = chains().map_err(cannot)?;
+/// Connects to the running chains, and to those that start later: reads their lines from threads. Calls `tell` with
+/// errors of reading them.
+///
+/// # Errors
+/// If the running chains cannot be found.
+pub fn follow_chains(
+    log: &Arc<Log>,
+    tell: impl Fn(&str) + Clone + Send + 'static,
+) -> io::Result<()> {
+    let mut found = chains()?;
     let log = Arc::clone(log);
     thread::spawn(move || {
         let mut connected = HashSet::new();
@@ -37,7 +37,7 @@ pub fn begin(log: &Arc<Log>) -> Result<()> {
                 match chain.connect() {
                     Ok(stream) => {
                         connected.insert(chain.path.clone());
-                        read(&log, chain, stream);
+                        read(&log, chain, stream, tell.clone());
                     }
                     // The chain has ended meanwhile.
                     Err(error) if error.kind() != ErrorKind::PermissionDenied => {}
@@ -58,7 +58,7 @@ pub fn begin(log: &Arc<Log>) -> Result<()> {
 }
 
 /// Reads the lines of a chain, until it ends.
-fn read(log: &Arc<Log>, chain: &Found, stream: Stream) {
+fn read(log: &Arc<Log>, chain: &Found, stream: Stream, tell: impl Fn(&str) + Send + 'static) {
     let log = Arc::clone(log);
     let name = format!("process {}", chain.process);
     let source = log.source(&name);
@@ -75,7 +75,7 @@ fn read(log: &Arc<Log>, chain: &Found, stream: Stream) {
                 Err(TraceError::Unreadable(_)) => break,
                 Err(error) => {
                     let wrong = format!("{name}: line {error}");
-                    tell!("acp-chain inspect: {}", Untrusted::new(&wrong));
+                    tell(&wrong);
                     log.notice(&wrong);
                     break;
                 }
