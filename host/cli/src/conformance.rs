@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::extension::folder::check_file;
 use super::test::{check_directories, warn_of_draft};
 use crate::Result;
+use crate::out::counted;
 use crate::path::path;
 use acp_chain::host::Host;
 use acp_chain_app::{home, proxies};
@@ -205,10 +206,10 @@ impl Conformance {
 fn print(report: &Report) {
     for outcome in &report.outcomes {
         let (verdict, name) = (outcome.verdict().as_str(), outcome.check.name);
-        let messages = match (outcome.was_run, outcome.messages) {
-            (false, _) => String::new(),
-            (true, 1) => "1 message".to_owned(),
-            (true, count) => format!("{count} messages"),
+        let messages = if outcome.was_run {
+            counted(outcome.messages, "message")
+        } else {
+            String::new()
         };
         say!("{}", format!("{verdict:8} {name:12} {messages}").trim_end());
         for line in describe(outcome) {
@@ -238,8 +239,7 @@ fn summary(report: &Report) -> String {
     ] {
         match (verdict, report.count(verdict)) {
             (_, 0) => {}
-            (Verdict::Warning, 1) => counts.push("1 warning".to_owned()),
-            (Verdict::Warning, count) => counts.push(format!("{count} warnings")),
+            (Verdict::Warning, count) => counts.push(counted(count, "warning")),
             (verdict, count) => counts.push(format!("{count} {}", verdict.as_str())),
         }
     }

@@ -12,6 +12,7 @@ use console::style;
 use serde::Serialize;
 
 use super::agent::{AgentArgs, by_default};
+use super::out::counted;
 use super::{code_if, launched};
 use crate::path::path;
 
@@ -124,15 +125,11 @@ fn print(area: &str, findings: &[Finding]) {
 }
 
 fn summary(problems: usize, notes: usize) -> String {
-    let count = |count: usize, what: &str| match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    };
     match (problems, notes) {
         (0, 0) => "Everything is fine.".to_owned(),
-        (0, _) => format!("Everything works; {}.", count(notes, "note")),
+        (0, _) => format!("Everything works; {}.", counted(notes, "note")),
         _ => {
-            let (problems, notes) = (count(problems, "problem"), count(notes, "note"));
+            let (problems, notes) = (counted(problems, "problem"), counted(notes, "note"));
             format!("{problems}, {notes}. The fix is after each arrow.")
         }
     }

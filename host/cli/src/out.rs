@@ -3,7 +3,7 @@
 //!
 //! Messages and documents for programs, such as those of `acp-chain watch-keys`, bypass this module.
 
-use std::fmt::Arguments;
+use std::fmt::{Arguments, Display};
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
@@ -98,6 +98,12 @@ fn keep(mut out: impl Write, text: &str) -> bool {
         let _ = UNWRITTEN.set(error);
     }
     goes_on
+}
+
+/// A number of things, in words.
+pub fn counted<N: Display + From<u8> + PartialEq>(count: N, thing: &str) -> String {
+    let s = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {thing}{s}")
 }
 
 /// Whether standard output is a terminal.

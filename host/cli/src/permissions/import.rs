@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::output::Output;
 use crate::Result;
+use crate::out::counted;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -86,9 +87,8 @@ impl Import {
 fn print_left(imports: &[(Agent, Imported)]) {
     for (agent, import) in imports {
         let count = import.rules.len();
-        let rules = if count == 1 { "rule" } else { "rules" };
         if count > 0 || !import.left.is_empty() {
-            say!("# {}: {count} {rules}", agent.name());
+            say!("# {}: {}", agent.name(), counted(count, "rule"));
         }
         for Left { from, why } in &import.left {
             let file = from.file.display();

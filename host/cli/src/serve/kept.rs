@@ -9,7 +9,8 @@ use acp_chain_channel::limits::about;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_state::{Moved, PAGE};
 
-use crate::state::{amounts, counted, facts, line, owner, text};
+use crate::out::counted;
+use crate::state::{amounts, facts, line, owner, text};
 
 /// Moves what proxies have stored in the data folder into the store, and says what became of it.
 pub fn migrate(settings: &ServeSettings) -> Result<(), ChainError> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub use self::list::{facts, line, text};
+use crate::out::counted;
 use crate::{Result, report};
 use acp_chain_app::home;
 use acp_chain_app::serve::ServeSettings;
@@ -86,12 +87,6 @@ pub fn owner(namespace: &Namespace) -> String {
 /// A number of values, in words.
 fn values(count: u64) -> String {
     counted(count, "value")
-}
-
-/// A number of things, in words.
-pub fn counted(count: u64, thing: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{s}")
 }
 
 /// What was spent, in words.

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 pub(super) use find::warn_of_draft;
 pub(super) use stage::{Stage, check_directories};
 
+use crate::out::counted;
 use crate::{Result, report_as};
 use acp_chain_disk as disk;
 use acp_chain_kit::transcript::{Played, Script, files, junit};
@@ -221,10 +222,7 @@ fn differences(script: &Script, played: &Played) -> Differences {
 }
 
 fn summary(all: usize, differ: usize, wrong: usize) -> String {
-    let transcripts = match all {
-        1 => "1 transcript".to_owned(),
-        all => format!("{all} transcripts"),
-    };
+    let transcripts = counted(all, "transcript");
     let as_written = match (differ, wrong) {
         (0, 0) => "all".to_owned(),
         _ => (all - differ - wrong).to_string(),
