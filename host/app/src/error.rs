@@ -98,6 +98,17 @@ pub enum Error {
     },
     #[error("this program cannot be read: {0}")]
     Program(io::Error),
+    #[error(
+        "there is no home folder to keep extensions in; {}, and {}",
+        UserFiles::Data.step(UserFiles::YOURS), UserFiles::Settings.step(UserFiles::YOURS)
+    )]
+    NoExtensions,
+    #[error("{0}: there is no such file")]
+    NoManifest(String),
+    #[error(
+        "{0}: it is a link, perhaps to the lock of another manifest; nothing was changed. Put a file in its place"
+    )]
+    LinkedLock(String),
     #[error("there is no folder for agents; {}", UserFiles::Data.step(UserFiles::YOURS))]
     NoAgents,
     #[error(

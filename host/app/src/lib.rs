@@ -22,6 +22,7 @@
 //! | `sign_in` | an agent's ways to sign in |
 //! | `hooks` | the agent's own hooks: which agent it is, and attaching them for one run |
 //! | `agent` | agents by name, command or URL |
+//! | `place` | a manifest with its lock, and the installed extensions, for those who change them |
 //! | `home` | the user's folders, settings and extensions |
 //! | `serve_settings` | `[serve]` of the user's config.toml |
 //! | `compile` | compiling a component, in a process of its own |
@@ -44,6 +45,7 @@ pub mod home;
 pub mod hooks;
 pub mod mcp_shim;
 pub mod otel;
+pub mod place;
 pub mod plan;
 pub mod project;
 pub mod project_chain;

@@ -1,17 +1,11 @@
-//! The files of extension commands: a manifest, or the user's own file, with its lock, and the store.
+//! The option of commands about extensions that names a chain.
 
-use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::Result;
 use crate::path::path;
-use acp_chain_app::{home, shell};
-use acp_chain_extension::{Digest, Lock, Locked, Release, Store};
-use acp_chain_manifest::Edit;
-use acp_chain_package::Package;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_system::UserFiles;
-use acp_chain_system::files::real;
+
+pub use acp_chain_app::place::{Changes, Place, agreed};
 
 /// Names the chain of a command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -19,25 +13,6 @@ pub struct ManifestArg {
     /// The manifest; by default, your own config.toml
     #[arg(long, value_name = "FILE", value_parser = path())]
     manifest: Option<PathBuf>,
-}
-
-/// What a command changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changes {
-    /// Nothing.
-    Nothing,
-    /// The installed extensions, and perhaps the lock.
-    Store,
-    /// The manifest, too.
-    Manifest,
-}
-
-/// The files of a command.
-pub struct Place {
-    /// The manifest, by its absolute path.
-    pub manifest: PathBuf,
-    /// The installed extensions.
-    pub store: Store,
 }
 
 impl ManifestArg {
@@ -53,112 +28,8 @@ impl ManifestArg {
         }
     }
 
-    /// Finds the files. Fails if there is no place for them, if other users could change them, or if what the command
-    /// changes cannot be written.
+    /// Finds the files of a command that changes these.
     pub fn place(self, changes: Changes) -> Result<Place> {
-        home::check_owners()?;
-        let none = || {
-            let [data, settings] =
-                [UserFiles::Data, UserFiles::Settings].map(|kept| kept.step(UserFiles::YOURS));
-            wrong!("there is no home folder to keep extensions in; {data}, and {settings}")
-        };
-        let is_named = self.is_named();
-        let manifest = match self.manifest {
-            Some(path) => std::path::absolute(path)?,
-            None => home::config_file().ok_or_else(none)?,
-        };
-        let place = Place {
-            manifest,
-            store: Store::open(&home::extensions().ok_or_else(none)?),
-        };
-        if changes == Changes::Nothing && is_named && !place.manifest.exists() {
-            return Err(wrong!("{}: there is no such file", place.shown()));
-        }
-        if changes != Changes::Nothing {
-            home::check_writable(place.store.folder())?;
-            place.check_lock()?;
-        }
-        if changes == Changes::Manifest {
-            place.check_manifest()?;
-        }
-        Ok(place)
+        Ok(Place::open(self.manifest, changes)?)
     }
-}
-
-impl Place {
-    /// An error if the manifest cannot be written. A link stays, and the file behind it is replaced.
-    fn check_manifest(&self) -> Result<()> {
-        let manifest = real(&self.manifest).unwrap_or_else(|_| self.manifest.clone());
-        let folder = manifest.parent().unwrap_or(&manifest);
-        Ok(home::check_writable(folder)?)
-    }
-
-    /// An error if the lock is a link, and the manifest, which the user has named, is none: in a repository of others, the
-    /// lock could lead to the user's own one.
-    fn check_lock(&self) -> Result<()> {
-        let lock = Lock::beside(&self.manifest);
-        let is_link = |path: &Path| {
-            let about = path.symlink_metadata();
-            about.is_ok_and(|about| about.is_symlink())
-        };
-        let is_own = home::config_file().as_ref() == Some(&self.manifest);
-        if is_own || !is_link(&lock) || is_link(&self.manifest) {
-            return Ok(());
-        }
-        Err(wrong!(
-            "{}: it is a link, perhaps to the lock of another manifest; nothing was changed. Put a file in its place",
-            quote(&lock.display().to_string(), MAX_QUOTE)
-        ))
-    }
-
-    /// The manifest, for people.
-    pub fn shown(&self) -> String {
-        quote(&self.manifest.display().to_string(), MAX_QUOTE)
-    }
-
-    /// The option that names the manifest in a command, with a space before it; empty for the user's own.
-    pub fn option(&self) -> String {
-        if home::config_file().as_ref() == Some(&self.manifest) {
-            String::new()
-        } else {
-            format!(" --manifest {}", shell::word(&self.manifest))
-        }
-    }
-
-    /// What is said if nothing is locked.
-    pub fn without_extensions(&self) -> String {
-        format!(
-            "{} uses no extension that was added; those that come with acp-chain change with it.",
-            self.shown()
-        )
-    }
-
-    /// The folder to which paths in the lock are relative.
-    pub fn folder(&self) -> &Path {
-        self.manifest.parent().unwrap_or(Path::new("/"))
-    }
-
-    /// The current lock.
-    pub fn lock(&self) -> Result<Lock> {
-        Ok(Lock::read(&Lock::beside(&self.manifest))?)
-    }
-
-    /// The package of a component, if that is stored.
-    pub fn package(&self, digest: &Digest) -> Option<Package> {
-        let component = self.store.read(digest).ok()?;
-        Package::read(Cursor::new(&component)).ok()
-    }
-
-    /// The current manifest.
-    pub fn edit(&self) -> Result<Edit> {
-        Ok(Edit::read(&self.manifest)?)
-    }
-}
-
-/// The release that the user agreed to, with the package of its component, if that is at hand. Locks of older programs do
-/// not say that an extension is a guard; its component does.
-pub fn agreed(locked: &Locked, package: Option<&Package>) -> Release {
-    let mut agreed = locked.agreed.clone();
-    agreed.guard |= package.is_some_and(|package| package.asks.guard);
-    agreed
 }

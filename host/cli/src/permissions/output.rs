@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use acp_chain_app::{home, shell};
 use acp_chain_channel::limits::MANIFEST;
 use acp_chain_manifest::Edit;
 use acp_chain_permissions::{Rule, insert};
@@ -60,13 +59,9 @@ impl Output {
         let mut edit = place.edit()?;
         let shown = place.shown();
         if !edit.has(PROXY) {
-            let whose = if home::config_file().is_some_and(|own| own == place.manifest) {
-                String::new()
-            } else {
-                format!(" --manifest {}", shell::word(&place.manifest))
-            };
+            let option = place.option();
             return Err(wrong!(
-                "{shown} has no proxy `{PROXY}`; nothing was changed. `acp-chain add {PROXY}{whose}` adds it"
+                "{shown} has no proxy `{PROXY}`; nothing was changed. `acp-chain add {PROXY}{option}` adds it"
             ));
         }
         let added = put(&mut edit, batches)
