@@ -169,9 +169,8 @@ impl EditorHere {
             is_open: false,
         };
         for (there, is_chained) in files.iter().filter_map(|file| agents(editor, file).ok()) {
-            let is_behind = |runs: &Runs| matches!(runs, Runs::Chain | Runs::ByHand);
             found.all += there.len();
-            found.behind += there.iter().filter(|agent| is_behind(&agent.runs)).count();
+            found.behind += there.iter().filter(|agent| agent.is_chained()).count();
             found.is_open |= there
                 .iter()
                 .any(|agent| matches!(agent.runs, Runs::Other(_)));

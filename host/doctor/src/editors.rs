@@ -160,9 +160,8 @@ pub fn launched(agent: &Agent) -> String {
 
 /// The acp-chain that an agent of an editor launches, if that does not exist.
 pub fn missing_program(agent: &Agent) -> Option<&Path> {
-    let is_chain = matches!(agent.runs, Runs::Chain | Runs::ByHand);
     let program = agent.words.first().map(Path::new)?;
-    (is_chain && program.is_absolute() && !program.is_file()).then_some(program)
+    (agent.is_chained() && program.is_absolute() && !program.is_file()).then_some(program)
 }
 
 /// The command that changes one of the configurations found.

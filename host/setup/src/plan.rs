@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::agents::{self, Agent, Runs};
+use crate::agents::{self, Agent};
 use crate::block;
 use crate::editors::{Code, EDITORS, Editor, Kind};
 use crate::error::{Error, Malformed};
@@ -212,7 +212,7 @@ pub fn agents(editor: &Editor, path: &Path) -> Result<(Vec<Agent>, bool), Error>
     match &editor.kind {
         Kind::Agents { dialect, .. } => {
             let agents = agents::read(&text, *dialect).map_err(Malformed::in_file(&path))?;
-            let is_chained = agents.iter().any(is_chained);
+            let is_chained = agents.iter().any(Agent::is_chained);
             Ok((agents, is_chained))
         }
         Kind::Code(code) => {
@@ -230,12 +230,8 @@ pub(crate) fn chained(editor: &Editor, path: &Path, text: &str) -> Result<Vec<St
         return Ok(Vec::new());
     };
     let agents = agents::read(text, *dialect).map_err(Malformed::in_file(path))?;
-    let chained = agents.into_iter().filter(is_chained);
+    let chained = agents.into_iter().filter(Agent::is_chained);
     Ok(chained.map(|agent| agent.name).collect())
-}
-
-fn is_chained(agent: &Agent) -> bool {
-    matches!(agent.runs, Runs::Chain | Runs::ByHand)
 }
 
 /// A text without our additions, given the original one; `None` if nothing else is left.

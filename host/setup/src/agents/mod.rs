@@ -26,6 +26,13 @@ pub struct Agent {
     pub words: Vec<String>,
 }
 
+impl Agent {
+    /// Whether the editor launches acp-chain for it.
+    pub fn is_chained(&self) -> bool {
+        matches!(self.runs, Runs::Chain | Runs::ByHand)
+    }
+}
+
 /// An entry for an installed agent.
 #[derive(Clone, Debug)]
 pub struct Added {
