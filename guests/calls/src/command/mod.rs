@@ -387,11 +387,14 @@ impl SimpleCommand {
         let takes_files = program.is_some_and(|program| OF_FILES.contains(&program));
         // What `find` looks for comes behind where it looks.
         let is_find = program == Some("find");
-        let is_operand =
-            move |(_, word): &(usize, &Word)| !is_find || !word.text.starts_with(['-', '(', '!']);
+        let is_operand = move |(_, word): &(usize, &Word)| {
+            let begins = word.text.starts_with(['-', '(', '!']);
+            !is_find || !begins || matches!(&*word.text, "-H" | "-L" | "-P")
+        };
         let is_name = move |(at, word): &(usize, &Word)| {
             let is_path = word.text.starts_with('-') || word.text.contains(['/', '\\', '=', ':']);
-            let is_left_out = leaves_out(&self.words[at - 1].text);
+            let is_left_out =
+                program.is_some_and(|program| leaves_out(program, &self.words[at - 1].text));
             takes_files && word.exact && !is_path && !is_left_out && !said.has(self, *at)
         };
         let words = self.words.iter().enumerate().skip(1);
@@ -429,12 +432,16 @@ impl Script {
     }
 }
 
-/// Whether the word behind an option is what a program does nothing with, rather than a file that it takes.
-fn leaves_out(option: &str) -> bool {
-    ["exclude", "ignore"]
-        .iter()
-        .any(|name| option.contains(name))
-        || matches!(option, "-I" | "-g" | "-x" | "--glob" | "--iglob")
+/// Whether the word behind an option is what a program does nothing with, rather than a file that it takes. To other
+/// programs, these letters mean something else: `cp -x keys a`.
+fn leaves_out(program: &str, option: &str) -> bool {
+    match option {
+        "--exclude" | "--exclude-dir" => true,
+        "--ignore" => program == "ls",
+        "-I" => program == "tree",
+        "-x" => program == "zip",
+        _ => false,
+    }
 }
 
 /// Whether a word only gives a variable a value that is made of others, as an assignment does: `export X="$Y"`. What it

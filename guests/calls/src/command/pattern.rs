@@ -2,7 +2,7 @@
 
 use super::is_within;
 use super::programs::{INERT, PRINTING, READING, SHELLS};
-use super::runs::{Runs, base, removes, without_ending};
+use super::runs::{Runs, base, git_action, removes, without_ending};
 use super::script::{Script, SimpleCommand, is_name};
 use super::settings::{Use, use_of};
 use super::values::SET;
@@ -16,7 +16,7 @@ use crate::verdict::Match;
 pub(super) const DEEPEST: usize = 8;
 
 /// How many words in front of a subcommand are examined.
-const MOST_OPTIONS: usize = 16;
+const MOST_OPTIONS: usize = 32;
 
 /// Words of a shell's grammar in the place of a program.
 const KEYWORDS: &[&str] = &[
@@ -153,12 +153,15 @@ impl Pattern {
             let word = words.get(at).filter(|word| word.exact);
             word.is_some_and(|word| word.text.starts_with(['-', '+']))
         };
-        if !names_word || !is_option(1) {
+        if !names_word || !is_option(1) || shows_action_of_git(words) {
             return Match::No;
         }
         // An option may take the next word.
         let may_begin = |at: &usize| is_option(at - 1) || (*at > 2 && is_option(at - 2));
-        let places = (2..words.len().min(MOST_OPTIONS)).take_while(may_begin);
+        if words.len() > MOST_OPTIONS && (2..=MOST_OPTIONS).all(|at| may_begin(&at)) {
+            return Match::Maybe;
+        }
+        let places = (2..words.len()).take_while(may_begin);
         let found = places.map(|at| {
             // No more of them are compared.
             let compared = words[at..].iter().take(self.words.len());
@@ -338,6 +341,15 @@ pub(super) fn meet(patterns: &[Pattern], command: &SimpleCommand, depth: usize) 
     let in_code = patterns.iter().any(|pattern| pattern.is_in(&runs.code));
     let found = own.max(unclear).max(Match::perhaps(in_code));
     likely.chain(beside).chain(perhaps).fold(found, Match::max)
+}
+
+/// Whether it is git, and which of its words is the subcommand is certain: [`Runs`] has the command without the options
+/// in front of that. So nothing more may be in `git -C "$X" log`.
+fn shows_action_of_git(words: &[Word]) -> bool {
+    let is_git = words
+        .first()
+        .is_some_and(|program| base(&program.text) == "git");
+    is_git && words.iter().take(git_action(words)).all(|word| word.whole)
 }
 
 /// Whether a pattern for a word matches it, however it is spelt.

@@ -763,7 +763,7 @@ fn likely_prefix(name: &str, words: &[Word]) -> usize {
 }
 
 /// The position of git's subcommand.
-fn git_action(words: &[Word]) -> usize {
+pub(super) fn git_action(words: &[Word]) -> usize {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
         at += 1 + usize::from(OF_GIT.contains(&&*word.text));

@@ -393,6 +393,25 @@ fn a_rule_for_a_subcommand_sees_it_behind_options() {
         "reject_once",
         &["git --attr-source HEAD push", "git -P -C a push"],
     );
+    check(&rule, "ask", &["git -C $X status", "git -C \"$X\" \"$Y\""]);
+    check(
+        &rule,
+        "allow_once",
+        &[
+            "git -C \"$X\" status",
+            "git -C \"$(git rev-parse --show-toplevel)\" log push",
+        ],
+    );
+    let rule = json!({ "decision": "deny", "command": "kubectl delete *" });
+    let options = "--v=1 ".repeat(40);
+    check(
+        &rule,
+        "ask",
+        &[
+            &format!("kubectl {options} delete a"),
+            &format!("kubectl {options} get a"),
+        ],
+    );
 }
 
 #[test]
@@ -672,6 +691,12 @@ fn a_folder_is_a_path_where_a_program_takes_files() {
             "mv keys a",
             "tar -cf a keys",
             "grep -r x keys",
+            "find -L keys",
+            "cp -rx keys a",
+            "cp -r -x keys a",
+            "ls -g keys",
+            "rg -g keys x",
+            "rsync -a --ignore-existing keys a",
             "sh -c 'mv keys a'",
             "cp -r .ssh a",
         ],
@@ -686,6 +711,7 @@ fn a_folder_is_a_path_where_a_program_takes_files() {
             "find . -name keys -prune",
             "rsync -a --exclude keys a b",
             "tree -I keys",
+            "zip a b -x keys",
             "grep -r keys a",
             "cp a b",
             "ls .",
