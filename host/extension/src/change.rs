@@ -77,8 +77,11 @@ impl Change {
         let words = format!("version {}, was {}", text(new), text(old));
         // Whoever publishes a file rebuilds it, but nothing else is published under a version that others have.
         let is_published = matches!(new.source, Source::Registry(_));
-        if is_published && old.version == new.version && old.digest != new.digest {
-            let version = text(new);
+        if let Some(version) = &new.version
+            && is_published
+            && old.version == new.version
+            && old.digest != new.digest
+        {
             let other = format!("is another component than before, of the same version, {version}");
             self.more.push(other);
             return;
@@ -170,6 +173,16 @@ mod tests {
             ..release()
         };
         let [old, new] = [b"old", b"new"].map(|bytes| file(Digest::of(bytes)));
+        assert_eq!(Change::between(&old, &new).more, [""; 0]);
+    }
+
+    #[test]
+    fn what_has_no_version_is_updated_by_its_content() {
+        let [old, new] = [b"old", b"new"].map(|bytes| Release {
+            version: None,
+            digest: Digest::of(bytes),
+            ..release()
+        });
         assert_eq!(Change::between(&old, &new).more, [""; 0]);
     }
 

@@ -22,7 +22,7 @@ pub enum Unreadable {
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
     /// The file is compressed.
-    #[error("it is compressed, and only what is not is read")]
+    #[error("it is compressed")]
     Compressed,
     /// It is not a database of opencode's, or of a newer version.
     #[error("it is no database of opencode that is known")]

@@ -293,7 +293,7 @@ impl Problem {
             Self::Damaged => "a line that cannot be read",
             Self::TooLong => "a line that is too long",
             Self::Unreadable => "it cannot be read, or not to its end",
-            Self::Compressed => "it is compressed, and only what is not is read",
+            Self::Compressed => "it is compressed, and so not read",
             Self::NoDatabase => "no database of opencode, or one of another version",
             Self::Refused => "a session that the chain refused",
             Self::Stuck => "the rest, as the chain does not go on",
