@@ -30,7 +30,7 @@ use crate::verdict::Match;
 use pattern::{Allowed, DEEPEST};
 use programs::{MOVERS, OF_FILES, SHELLS};
 use runs::{base, prints_environment, takes_code, walk};
-use said::Said;
+use said::{SEARCHES, Said, likely_pattern, takes_text};
 use script::{Script, SimpleCommand};
 use word::Word;
 
@@ -391,11 +391,16 @@ impl SimpleCommand {
             let begins = word.text.starts_with(['-', '(', '!']);
             !is_find || !begins || matches!(&*word.text, "-H" | "-L" | "-P")
         };
+        let is_search = program.is_some_and(|program| SEARCHES.contains(&program));
+        let pattern = is_search.then(|| likely_pattern(&self.words)).flatten();
+        let is_text = move |at: usize| {
+            let before = &*self.words[at - 1].text;
+            let is_left_out = program.is_some_and(|program| leaves_out(program, before));
+            is_left_out || pattern == Some(at) || (is_search && takes_text(before))
+        };
         let is_name = move |(at, word): &(usize, &Word)| {
             let is_path = word.text.starts_with('-') || word.text.contains(['/', '\\', '=', ':']);
-            let is_left_out =
-                program.is_some_and(|program| leaves_out(program, &self.words[at - 1].text));
-            takes_files && word.exact && !is_path && !is_left_out && !said.has(self, *at)
+            takes_files && word.exact && !is_path && !is_text(*at) && !said.has(self, *at)
         };
         let words = self.words.iter().enumerate().skip(1);
         words

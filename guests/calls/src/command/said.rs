@@ -12,7 +12,7 @@ const PRINTERS: &[&str] = &["echo", "printf"];
 const COUNTERS: &[&str] = &["exit", "kill", "return", "sleep"];
 
 /// Look for their first operand in files.
-const SEARCHES: &[&str] = &["egrep", "fgrep", "grep", "rg"];
+pub(super) const SEARCHES: &[&str] = &["egrep", "fgrep", "grep", "rg"];
 
 /// Change what the names of later commands mean.
 const CHANGERS: &[&str] = &[".", "alias", "enable", "eval", "hash", "source"];
@@ -117,20 +117,57 @@ fn pattern(words: &[Word]) -> Option<usize> {
         Some(name) => name.starts_with(['f', 'p', 'r']),
         None => is_option(word) && word.text.contains(['e', 'f']),
     };
-    // The next word says which files are searched.
-    let chooses_files = |word: &Word| match word.text.strip_prefix("--") {
-        Some(name) => matches!(
-            name,
-            "glob" | "iglob" | "incl" | "inclu" | "includ" | "include"
-        ),
-        None => is_option(word) && word.text.ends_with('g'),
-    };
     let given = words.iter().enumerate().skip(1);
     let mut operands = given.filter(|(_, word)| !is_option(word));
     let (at, _) = operands.next()?;
     let is_shown = words[..at].iter().all(|word| word.exact);
-    let is_chosen = chooses_files(&words[at - 1]);
+    let is_chosen = chooses_files(&words[at - 1].text);
     (is_shown && !is_chosen && !words[1..].iter().any(gives_another)).then_some(at)
+}
+
+/// Whether the word behind an option of a search says which files are searched.
+fn chooses_files(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(name) => matches!(
+            name,
+            "glob" | "iglob" | "incl" | "inclu" | "includ" | "include"
+        ),
+        None => option.starts_with('-') && option.ends_with('g'),
+    }
+}
+
+/// The place of the pattern of a search, if no option gives one. Unlike [`pattern`], it may be wrong.
+pub(super) fn likely_pattern(words: &[Word]) -> Option<usize> {
+    let gives_pattern = |word: &Word| {
+        let text = &*word.text;
+        let name = text.split('=').next().unwrap_or(text);
+        let is_short = text.starts_with('-') && !text.starts_with("--");
+        matches!(name, "--file" | "--files" | "--regexp") || is_short && text.contains(['e', 'f'])
+    };
+    let is_operand = |at: &usize| {
+        let is_option = words[*at].text.len() > 1 && words[*at].text.starts_with('-');
+        let before = &*words[*at - 1].text;
+        !is_option && !takes_text(before) && !chooses_files(before)
+    };
+    let place = (1..words.len()).find(is_operand)?;
+    (!words[1..].iter().any(gives_pattern)).then_some(place)
+}
+
+/// Whether the word behind an option of a search is a number, a type or a pattern, rather than a file.
+pub(super) fn takes_text(option: &str) -> bool {
+    const LONG: &[&str] = &[
+        "--after-context",
+        "--before-context",
+        "--context",
+        "--max-count",
+        "--max-depth",
+        "--regexp",
+        "--type",
+        "--type-not",
+    ];
+    let is_short = option.starts_with('-') && !option.starts_with("--");
+    LONG.contains(&option)
+        || (is_short && option.ends_with(['A', 'B', 'C', 'M', 'd', 'e', 'j', 'm', 't']))
 }
 
 /// Whether a word is the message of a commit or a tag, or the title or the text of an issue or a pull request.
@@ -169,6 +206,28 @@ mod tests {
             words.filter(move |(at, _)| said.has(command, *at))
         });
         found.map(|(_, word)| word.text.clone()).collect()
+    }
+
+    #[test]
+    fn a_pattern_is_likely_behind_the_values_of_options() {
+        for (command, expected) in [
+            ("grep -r a b", Some("a")),
+            ("rg -A 3 a b", Some("a")),
+            ("rg -nC 3 --type rust a b", Some("a")),
+            ("rg -g '*.rs' a", Some("a")),
+            ("rg --fixed-strings a b", Some("a")),
+            ("grep -e a b", None),
+            ("grep -ne a b", None),
+            ("grep -f a b", None),
+            ("grep --regexp=a b", None),
+            ("rg --files a", None),
+            ("rg", None),
+        ] {
+            let script = Script::read(command);
+            let words = &script.commands[0].words;
+            let found = likely_pattern(words).map(|at| &*words[at].text);
+            assert_eq!(found, expected, "{command}");
+        }
     }
 
     #[test]
