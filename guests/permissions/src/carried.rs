@@ -4,7 +4,6 @@
 
 use acp_chain_calls::request::PermissionRequest;
 use acp_chain_proxy::{Action, Error, Request, info};
-use serde_json::{Map, Value, json};
 
 use crate::reports::Ruling;
 use crate::rule::Decision;
@@ -23,7 +22,7 @@ impl Permissions {
     pub(crate) fn carry(&self, request: &Request) -> Action {
         let session = request.head.session.as_deref();
         let mut asked = PermissionRequest::default();
-        asked.call.merge(&call_of(request).to_string());
+        asked.call.merge(&call_of(request));
         let Judged { judgement, title } = self.judge(session, &asked);
         let Judgement::Rule(number, rule) = judgement else {
             return Action::Forward;
@@ -45,19 +44,25 @@ impl Permissions {
     }
 }
 
-/// The request as a call.
-fn call_of(request: &Request) -> Value {
-    let member = |name: &str| request.params.at::<Value>(&format!("/{name}"));
-    let path = member("path").unwrap_or_default();
+/// The request as a call, in JSON. Its members keep their spelling: half of a surrogate pair, which no `Value` holds, would
+/// hide a path, or all arguments.
+fn call_of(request: &Request) -> String {
+    let params = request.params.spelling();
+    let member = |name: &str| {
+        let place = request.params.place(&format!("/{name}"))?;
+        params.get(place)
+    };
+    let path = member("path").unwrap_or("null");
     let kind = match &*request.head.method {
         READ => "read",
         WRITE => "edit",
         _ => {
             let named = OF_COMMAND.iter();
-            let given = named.filter_map(|&name| Some((name.to_owned(), member(name)?)));
-            let input: Map<String, Value> = given.collect();
-            return json!({ "kind": "execute", "rawInput": input });
+            let given = named.filter_map(|name| Some(format!(r#""{name}":{}"#, member(name)?)));
+            let members: Vec<_> = given.collect();
+            let input = members.join(",");
+            return format!(r#"{{"kind":"execute","rawInput":{{{input}}}}}"#);
         }
     };
-    json!({ "kind": kind, "title": path, "locations": [{ "path": path }] })
+    format!(r#"{{"kind":"{kind}","title":{path},"locations":[{{"path":{path}}}]}}"#)
 }

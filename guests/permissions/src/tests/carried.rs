@@ -71,6 +71,25 @@ fn what_a_rule_denies_is_not_done_by_the_client_either() {
 }
 
 #[test]
+fn half_a_surrogate_pair_hides_nothing_from_a_rule() {
+    for (method, members) in [
+        ("fs/read_text_file", r#""path":"/proj/\ud800/a.pem""#),
+        ("fs/write_text_file", r#""path":"/etc/\ud800","content":"""#),
+        ("terminal/create", r#""command":"rm","args":["x","\ud800"]"#),
+    ] {
+        let mut host = host(serde_json::from_str(RULES).expect("rules"));
+        host.request(
+            Peer::Agent,
+            method,
+            raw(&format!(r#"{{"sessionId":"s",{members}}}"#)),
+        );
+        let sent = host.sent();
+        let is_passed = sent.iter().any(|sent| sent.what == SentKind::Request);
+        assert!(!is_passed, "{method}: {sent:?}");
+    }
+}
+
+#[test]
 fn the_user_and_the_agent_are_told_what_was_refused() {
     let mut host = host(serde_json::from_str(RULES).expect("rules"));
     let params = json!({ "sessionId": "s", "command": "rm", "args": ["x"] });
