@@ -266,10 +266,8 @@ impl Chain<'_> {
             }
             if locked.pending.is_some() {
                 findings.push(
-                    Finding::note(format!(
-                        "an update of `{name}` asks for more than you agreed to"
-                    ))
-                    .run(format!("acp-chain update {name}{about}")),
+                    Finding::note(format!("an update of `{name}` needs your consent"))
+                        .run(format!("acp-chain update {name}{about}")),
                 );
             }
         }

@@ -131,7 +131,7 @@ impl Update {
         } else if is_more {
             put(place, locked, candidate, false)?;
             say!(
-                "It asks for more than you agreed to: it is pending, and the old one stays. \
+                "It needs your consent: it is pending, and the old one stays. \
                  `acp-chain update {name} --accept-powers {digest}{}` agrees to it.",
                 place.option()
             );

@@ -67,7 +67,7 @@ fn an_update_that_wants_more_waits_for_a_yes() {
     // `--yes` does not accept this update.
     let (_, shown) = typed(&world, &["update", "--yes"], "n\n");
     assert!(
-        shown.contains("It asks for more than you agreed to: it is pending"),
+        shown.contains("It needs your consent: it is pending"),
         "{shown}"
     );
     let locked = world.locked("it");
