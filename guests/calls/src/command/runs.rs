@@ -387,7 +387,10 @@ impl Runs {
         let mut parts = texts.iter().flat_map(|text| code::parts(&text.text));
         self.code = words_of(parts.by_ref());
         self.beside.unclear |= parts.next().is_some();
-        let quoted = texts.iter().flat_map(|text| code::quoted(&text.text));
+        // `s#a#b#` is written for what has a `/`.
+        let may_run = |text: &&&Word| name != "sed" || !code::is_plain_sed(&text.text);
+        let quoting = texts.iter().filter(may_run);
+        let quoted = quoting.flat_map(|text| code::quoted(&text.text));
         self.code.extend(words_of(quoted));
     }
 

@@ -346,7 +346,7 @@ const PASS: &[&str] = &[
     "make -C sub CC=clang",
     "bash src/fd/build.sh",
     "x='a b'; echo \"$x\"",
-    "sed 's#a#b#' c",
+    "sed 's#rm#b#' c",
 ];
 
 #[test]
