@@ -7,8 +7,8 @@ use acp_chain_calls::gate::{self, refuse};
 use acp_chain_calls::request::PermissionRequest;
 use acp_chain_calls::title::LogTitle;
 use acp_chain_proxy::acp::READ;
-use acp_chain_proxy::{Action, Head, Request};
-use serde_json::{Value, json};
+use acp_chain_proxy::{Action, Head, Json, Request};
+use serde_json::json;
 
 use crate::guard::{CallName, Guard};
 use crate::label::Label;
@@ -156,18 +156,25 @@ impl Guard {
         }
         let head = &request.head;
         let session = session(head);
-        let path: Option<String> = head.read("/path");
-        let locations: Vec<Value> = path.iter().map(|path| json!({ "path": path })).collect();
+        // With its spelling: half of a surrogate pair, which no `String` holds, would hide it.
+        let path: Option<Json> = head.read("/path");
+        let location = match &path {
+            Some(path) => format!(r#"{{"path":{}}}"#, path.spelling()),
+            None => String::new(),
+        };
         let call = match &*head.method {
-            READ => json!({ "title": "read", "kind": "read", "locations": locations }),
-            WRITE => json!({ "title": "write", "kind": "edit", "locations": locations }),
-            _ => json!({ "title": "terminal", "kind": "execute", "rawInput": request.params }),
+            READ => format!(r#"{{"title":"read","kind":"read","locations":[{location}]}}"#),
+            WRITE => format!(r#"{{"title":"write","kind":"edit","locations":[{location}]}}"#),
+            _ => {
+                let input = request.params.spelling();
+                format!(r#"{{"title":"terminal","kind":"execute","rawInput":{input}}}"#)
+            }
         };
         let mut merged = Call::default();
-        merged.merge(&call.to_string());
+        merged.merge(&call);
         let directory = self.directory(session);
         let mut effects = self.judge.effects(&merged, None, directory.as_ref());
-        if let Some(path) = &path {
+        if let Some(path) = merged.paths.first() {
             let title = command::title(&merged).unwrap_or_default();
             effects.title = format!("to {title} {}", LogTitle(Some(path)));
         }

@@ -1,5 +1,6 @@
 //! Agents without hooks.
 
+use acp_chain_proxy::Json;
 use acp_chain_proxy::values::Keeper;
 
 use super::*;
@@ -198,16 +199,20 @@ fn a_search_at_the_models_provider_counts_although_it_has_no_hook() {
 
 #[test]
 fn files_and_commands_of_the_editor_are_held() {
-    let mut host = host(json!({}));
-    begin(&mut host);
-    let create = json!({ "sessionId": "s", "command": "curl", "args": ["https://example.com"] });
-    let id = host.request(Peer::Agent, "terminal/create", create);
-    assert_eq!(seen(&mut host).passed, [id]);
-    let read = json!({ "sessionId": "s", "path": "/proj/.env" });
-    host.request(Peer::Agent, "fs/read_text_file", read);
-    let (asked, _) = question(&mut host);
-    answer(&mut host, asked, "no");
-    assert_eq!(seen(&mut host).refused.len(), 1);
+    // Half of a surrogate pair hides no path.
+    for path in ["/proj/.env", r"/proj/\ud800/.env"] {
+        let mut host = host(json!({}));
+        begin(&mut host);
+        let create =
+            json!({ "sessionId": "s", "command": "curl", "args": ["https://example.com"] });
+        let id = host.request(Peer::Agent, "terminal/create", create);
+        assert_eq!(seen(&mut host).passed, [id]);
+        let read = Json::try_from(format!(r#"{{"sessionId":"s","path":"{path}"}}"#));
+        host.request(Peer::Agent, "fs/read_text_file", read.expect("JSON"));
+        let (asked, _) = question(&mut host);
+        answer(&mut host, asked, "no");
+        assert_eq!(seen(&mut host).refused.len(), 1);
+    }
 }
 
 #[test]
