@@ -156,6 +156,9 @@ impl Pattern {
         if !names_word || !is_option(1) || shows_action_of_git(words) {
             return Match::No;
         }
+        if meets_program(&self.words[0], &words[0]) == Match::No {
+            return Match::No;
+        }
         // An option may take the next word.
         let may_begin = |at: &usize| is_option(at - 1) || (*at > 2 && is_option(at - 2));
         if words.len() > MOST_OPTIONS && (2..=MOST_OPTIONS).all(|at| may_begin(&at)) {

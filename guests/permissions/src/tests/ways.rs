@@ -412,6 +412,7 @@ fn a_rule_for_a_subcommand_sees_it_behind_options() {
             &format!("kubectl {options} get a"),
         ],
     );
+    check(&rule, "allow_once", &[&format!("curl {options} a")]);
 }
 
 #[test]
