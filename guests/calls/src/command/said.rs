@@ -145,8 +145,8 @@ pub(super) fn likely_pattern(words: &[Word]) -> Option<usize> {
         matches!(name, "--file" | "--files" | "--regexp") || is_short && text.contains(['e', 'f'])
     };
     let is_operand = |at: &usize| {
-        let is_option = words[*at].text.len() > 1 && words[*at].text.starts_with('-');
-        let before = &*words[*at - 1].text;
+        let (before, text) = (&*words[*at - 1].text, &*words[*at].text);
+        let is_option = text.len() > 1 && text.starts_with('-') && before != "--";
         !is_option && !takes_text(before) && !chooses_files(before)
     };
     let place = (1..words.len()).find(is_operand)?;
@@ -216,6 +216,7 @@ mod tests {
             ("rg -nC 3 --type rust a b", Some("a")),
             ("rg -g '*.rs' a", Some("a")),
             ("rg --fixed-strings a b", Some("a")),
+            ("grep -- -a b", Some("-a")),
             ("grep -e a b", None),
             ("grep -ne a b", None),
             ("grep -f a b", None),
