@@ -46,7 +46,7 @@ struct Reply {
 pub fn look(doctor: &Doctor) -> Findings {
     // Nothing else starts then, either.
     if home::check_owners().is_err() {
-        let none = "no agent was started, as other users may have changed what is launched: see the problem above";
+        let none = "no agent was started: see the problem about your files above";
         return Ok(vec![Finding::note(none).run("acp-chain doctor")]);
     }
     let (commands, mut findings) = match doctor.agent.command() {
