@@ -311,7 +311,7 @@ pub fn installed(user: &User) -> Result<Installed, Error> {
     installed_in(None, user)
 }
 
-/// The same, with this folder of a user's data instead of the usual one.
+/// What [`installed`] has, with this folder of a user's data or else the usual one.
 pub fn installed_in(data: Option<&Path>, user: &User) -> Result<Installed, Error> {
     let folder = within(data, "extensions");
     let revoked = match (&folder, &user.revocations) {
@@ -337,7 +337,7 @@ pub fn records() -> Result<Records, Error> {
     Ok(Records::open(&folder))
 }
 
-/// An engine with the user's cache of compiled code, if there is a place for it that nobody else can change.
+/// An engine with the user's cache of compiled code, if there is a place for it that no other user can change.
 pub fn engine() -> Result<Engine, EngineError> {
     let cache = code_cache();
     match &cache {

@@ -173,7 +173,7 @@ const OF_MESSAGES: MemberNames = MemberNames {
     is_of_protocol: false,
 };
 
-/// The same for messages of a method, and their answers: the protocol leaves the members of other methods open.
+/// The names in messages of this method, and in their answers: the protocol leaves the members of other methods open.
 fn of_messages(method: &str) -> MemberNames {
     MemberNames {
         is_of_protocol: is_method(method),
@@ -190,9 +190,9 @@ const FORM: &str = "\"content\"";
 enum Comparison {
     /// As the most lenient parser does.
     Lenient,
-    /// The same, where the protocol has no names.
+    /// As the most lenient parser does, where the protocol has no names.
     Open,
-    /// The same, but names within its members exactly.
+    /// As the most lenient parser does, and names within its members exactly.
     OfParameters,
     /// An object exactly, and a list as the most lenient parser does.
     OfVariables,

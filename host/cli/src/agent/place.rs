@@ -148,7 +148,7 @@ pub fn show(entry: &Entry, staged: &Staged) {
         } else {
             ""
         };
-        // Whole: nobody agrees to what is not shown. Registries may have only as much as can be read.
+        // All of it: consent covers only what is shown. Registries may have only as much as can be read.
         say!(
             "  {:<11}{}={}{mark}",
             "with",

@@ -37,7 +37,7 @@ fn only_yes_is_yes() {
 }
 
 #[test]
-fn nobody_is_asked_about_what_goes_elsewhere() {
+fn no_question_is_asked_about_what_goes_elsewhere() {
     let world = World::new();
     world.package("it.wasm", "it", "1.0.0", &["prompts.read"]);
     let mut terminal = Terminal::open().unwrap();

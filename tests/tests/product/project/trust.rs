@@ -99,7 +99,7 @@ fn a_difference_is_shown_however_much_is_around_it() {
 }
 
 #[test]
-fn nobody_is_asked_about_what_is_too_long_to_be_shown() {
+fn no_question_is_asked_about_what_is_too_long_to_be_shown() {
     let world = World::shouting();
     let key = world.trust();
     let text = "x".repeat(20_000);
