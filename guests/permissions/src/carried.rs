@@ -3,6 +3,7 @@
 //! turn, and only a rule that denies counts.
 
 use acp_chain_calls::request::PermissionRequest;
+use acp_chain_proxy::acp::{READ, WRITE};
 use acp_chain_proxy::{Action, Error, Request, info};
 
 use crate::reports::Ruling;
@@ -10,8 +11,6 @@ use crate::rule::Decision;
 use crate::runs::REFUSED;
 use crate::{Judged, Judgement, Permissions};
 
-pub(crate) const READ: &str = "fs/read_text_file";
-pub(crate) const WRITE: &str = "fs/write_text_file";
 pub(crate) const CREATE: &str = "terminal/create";
 
 /// The members of a `terminal/create` that say what runs, and where. Values of its environment would be taken for paths.

@@ -19,7 +19,9 @@ use acp_chain_calls::place::Place;
 use acp_chain_calls::request::PermissionRequest;
 use acp_chain_calls::title::LogTitle;
 use acp_chain_calls::turns::Turns;
-use acp_chain_proxy::acp::{BEFORE_TOOL, CANCEL, ELICITATION, PERMISSION, PROMPT, UPDATE};
+use acp_chain_proxy::acp::{
+    BEFORE_TOOL, CANCEL, ELICITATION, PERMISSION, PROMPT, READ, UPDATE, WRITE,
+};
 use acp_chain_proxy::{
     Action, Configure, FailurePolicy, Json, Notification, Peer, Proxy, Request, Response, Result,
     Sessions, Subscription, Version, debug, export, info, save, warn,
@@ -27,7 +29,7 @@ use acp_chain_proxy::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use carried::{CREATE, READ, WRITE};
+use carried::CREATE;
 use reports::{ClientView, Reports, Ruling};
 use rule::{Case, Decision, Entry, Rule, Verdict};
 use runs::AllowedRuns;

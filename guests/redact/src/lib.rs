@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use acp_chain_proxy::acp::{
     AFTER_TOOL, BEFORE_TOOL, Change, ELICITATION, Life, METHODS, PERMISSION, PROMPT, READ, UPDATE,
+    WRITE,
 };
 use acp_chain_proxy::{
     Action, Configure, Edit, Error, FailurePolicy, Head, Json, MessageId, Notification, Peer,
@@ -71,7 +72,6 @@ impl Configure for Redact {
     }
 }
 
-const WRITE: &str = "fs/write_text_file";
 const OUTPUT: &str = "terminal/output";
 
 /// The agent pauses when it sends nothing for this long, or for up to twice as long.

@@ -6,7 +6,7 @@ use acp_chain_calls::command;
 use acp_chain_calls::gate::{self, refuse};
 use acp_chain_calls::request::PermissionRequest;
 use acp_chain_calls::title::LogTitle;
-use acp_chain_proxy::acp::READ;
+use acp_chain_proxy::acp::{READ, WRITE};
 use acp_chain_proxy::{Action, Head, Json, Request};
 use serde_json::json;
 
@@ -16,7 +16,6 @@ use crate::prompt::Prompt;
 use crate::session::Session;
 use crate::words::{Order, orders};
 
-pub(crate) const WRITE: &str = "fs/write_text_file";
 pub(crate) const CREATE: &str = "terminal/create";
 
 /// The session of a message.

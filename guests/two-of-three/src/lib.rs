@@ -32,7 +32,7 @@ mod words;
 use std::rc::Rc;
 
 use acp_chain_calls::turns::Turns;
-use acp_chain_proxy::acp::{AFTER_TOOL, BEFORE_TOOL, PERMISSION, PROMPT, READ, UPDATE};
+use acp_chain_proxy::acp::{AFTER_TOOL, BEFORE_TOOL, PERMISSION, PROMPT, READ, UPDATE, WRITE};
 use acp_chain_proxy::{
     Action, Configure, FailurePolicy, Json, Notification, Peer, Proxy, Request, Response, Result,
     Sessions, Subscription, Version, export,
@@ -40,7 +40,7 @@ use acp_chain_proxy::{
 
 use self::config::Config;
 use self::guard::{Guard, State};
-use self::handlers::{CREATE, WRITE};
+use self::handlers::CREATE;
 use self::secret::Secrets;
 
 const OUTPUT: &str = "terminal/output";
